@@ -1,0 +1,1 @@
+"""Compile agent specs into each provider's files and argv, and diff the prompt prefix they make."""

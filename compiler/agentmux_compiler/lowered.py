@@ -1,0 +1,90 @@
+"""What an agent becomes for one provider: files, a launch plan, and the prompt prefix they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.segment import Segment, Text
+from agentmux_launcher.manifest import LaunchPlan, LineRun
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file to be written: `content` has LF ends; `committed` ones stand outside `.agentmux/`.
+
+    `segments` are the parts of an instruction file in order (for the map of its lines); `owner` names the
+    plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it.
+    """
+
+    path: str
+    content: bytes
+    committed: bool
+    at: Span
+    owners: tuple[str, ...]
+    lines: tuple[LineRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixSegment:
+    """One part of the request prefix in the order the backend sees it.
+
+    `layer` is one of the layout's layers. Our own and native text has `body`; a part that is the CLI's own
+    is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
+    `volatile` names the placeholders in it.
+    """
+
+    layer: str
+    name: str
+    body: Text | None
+    size: int
+    asked_at: Span | None = None
+    volatile: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        return self.body.text if self.body else None
+
+    @property
+    def opaque(self) -> bool:
+        return self.body is None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPrefix:
+    """The request prefix of one plan, with all that keys it: what `snapshots/` stores and the diff compares.
+
+    `keys` are cache keys that are not text (model, effort); `argv` and `env` (names) are kept for their reasons.
+    `places` locates `model`, `effort`, `permission`, `delivery`, `bundles`, `skills`, `mcp`, `flags`, `workdir`
+    in the sources.
+    """
+
+    agent: str
+    provider: str
+    vendor: str
+    backend: str
+    model: str | None
+    effort: str | None
+    permission: str
+    delivery: str
+    cwd: str
+    cli_version: str
+    argv: tuple[str, ...]
+    env: tuple[str, ...]
+    segments: tuple[PrefixSegment, ...]
+    places: Mapping[str, Span] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"{self.agent}/{self.provider}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """One agent on one provider: what to write, what to start, what the backend will see."""
+
+    files: tuple[OutputFile, ...]
+    plan: LaunchPlan
+    prefix: PlanPrefix
+    segments: tuple[Segment, ...]

@@ -1,0 +1,144 @@
+"""The contract that crosses from compiler to launcher: what to start, and what was written for it.
+
+Standard library only. The compiler imports these types to write; never the other way round.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agentmux_launcher.codec import from_json, to_json
+
+FORMAT_VERSION = 1
+MANIFEST_PATH = ".agentmux/manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An argument as it stands."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """An argument whose `{}` is the text of a file (path relative to the project), as JSON string literal if asked."""
+
+    template: str
+    file: str
+    json_string: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Arguments that appear only when the launch knows a value: `resume` (session id) or `prompt` (text).
+
+    `{}` in `present` is the value; `absent` stands there otherwise.
+    """
+
+    slot: str
+    present: tuple[str, ...]
+    absent: tuple[str, ...] = ()
+
+
+Argument = Literal | FromFile | Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Environment of the child: values set, names passed through from the launching one, names removed."""
+
+    set: Mapping[str, str] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
+    unset: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineRun:
+    """`count` lines of an output from `line` on came from `path`, line `source_line` on (all counted from 1)."""
+
+    line: int
+    count: int
+    segment: str
+    path: str
+    source_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that a build owns; `committed` ones stand outside `.agentmux/`."""
+
+    path: str
+    sha256: str
+    bytes: int
+    committed: bool
+    lines: tuple[LineRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`."""
+
+    agent: str
+    provider: str
+    display: str
+    executable: str
+    controller: str
+    model: str | None
+    effort: str | None
+    permission: str
+    delivery: str
+    cwd: str
+    argv: tuple[Argument, ...]
+    env: Environment
+    files: tuple[str, ...]
+    startup: str | None
+    prompt_delivery: str
+    frames: str
+    session_id_field: str | None
+    cli_version: str
+    stdio: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the last build wrote, and the plans it made. No clock, no absolute path, no secret."""
+
+    agentmux_version: str
+    files: tuple[WrittenFile, ...] = ()
+    plans: tuple[LaunchPlan, ...] = ()
+    format_version: int = FORMAT_VERSION
+
+
+class ManifestError(Exception):
+    """The manifest is unreadable or of another major version."""
+
+
+def dumps(manifest: Manifest) -> str:
+    return json.dumps(to_json(manifest), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def loads(text: str) -> Manifest:
+    """Parse a manifest.
+
+    Raises:
+        ManifestError: not JSON, not this shape, or a format version we do not know.
+    """
+    try:
+        value = json.loads(text)
+        if value["format_version"] != FORMAT_VERSION:
+            raise ManifestError(f"manifest has format version {value['format_version']}, not {FORMAT_VERSION}")
+        return from_json(Manifest, value)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ManifestError(f"manifest cannot be read: {error}") from error
+
+
+def read(root: Path) -> Manifest | None:
+    """The project's manifest, or None where nothing was built yet."""
+    try:
+        return loads((root / MANIFEST_PATH).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
