@@ -32,7 +32,7 @@ class PrefixSegment:
 
     `layer` is one of the layout's layers. Our own and native text has `body`; a part that is the CLI's own
     is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
-    `volatile` names the placeholders in it.
+    `volatile` names the placeholders in it; `file` is the committed output of ours that the text stands in, if any.
     """
 
     layer: str
@@ -41,6 +41,7 @@ class PrefixSegment:
     size: int
     asked_at: Span | None = None
     volatile: tuple[str, ...] = ()
+    file: str = ""
 
     @property
     def text(self) -> str | None:
