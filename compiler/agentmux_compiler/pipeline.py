@@ -60,3 +60,31 @@ def compile_project(tree: Tree) -> Compiled:
     project, resolve_found = resolve(specs, tree)
     plans, lower_found = lower(project, tree)
     return Compiled(project, plans, ordered((*spec_found, *resolve_found, *lower_found)))
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What `agentmux build` was asked."""
+
+    scope: Scope = Scope()
+    check: bool = False
+    accept: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """What `agentmux diff` was asked; `base` is `snapshots`, `git:REV` or a folder."""
+
+    scope: Scope = Scope()
+    base: str = "snapshots"
+
+
+def build(root: Path, options: BuildOptions) -> BuildReport:
+    """Compile, compare with the baseline, and write what changed. With an error, nothing is written."""
+    raise NotImplementedError
+
+
+def diff(root: Path, options: DiffOptions) -> DiffReport:
+    """Compile and compare with a baseline; write nothing."""
+    raise NotImplementedError
