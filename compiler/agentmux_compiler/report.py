@@ -68,7 +68,10 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class PlanDiff:
-    """One plan against its baseline. `verdict`: unchanged, kept, broken, new, removed."""
+    """One plan against its baseline. `verdict`: unchanged, kept, broken, new, removed.
+
+    `own` is `text` over the project's own text alone, without the parts that are the CLI's.
+    """
 
     agent: str
     provider: str
@@ -86,6 +89,7 @@ class PlanDiff:
     price_as_of: str | None = None
     ttl: str | None = None
     certainty: str | None = None
+    own: TextKept | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,92 @@
+"""Broken plans grouped by what broke them: one edit of a shared bundle is one cause, however many plans it reaches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.render.words import count
+from agentmux_compiler.report import Change, PlanDiff
+from agentmux_compiler.rules import PREFIX_BROKEN, RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentmux_compiler.diagnostics import Rule
+
+PHRASES = {
+    "edited": "{} was edited",
+    "inserted": "{} was inserted",
+    "removed": "{} was removed",
+    "reordered": "{} stands in another place",
+    "renamed": "{} has another name",
+    "model": "another model",
+    "effort": "another effort",
+    "tools": "other tools",
+    "permission": "another permission",
+    "environment": "another environment",
+    "delivery": "another delivery",
+    "cli-version": "another version of the CLI",
+    "volatile": "{} changes by itself",
+    "whitespace": "nothing but white space changed in {}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Plans that broke for the same reason at the same place; `changes` are the ones not masked."""
+
+    changes: tuple[Change, ...]
+    plans: tuple[PlanDiff, ...]
+
+    @property
+    def rule(self) -> Rule:
+        return RULES.get(self.changes[0].code, PREFIX_BROKEN) if self.changes else PREFIX_BROKEN
+
+    @property
+    def what(self) -> str:
+        return phrase(self.changes[0]) if self.changes else "the prefix changed"
+
+    @property
+    def span(self) -> Span | None:
+        return place(self.changes[0]) if self.changes else None
+
+
+def told(cause: Cause) -> str:
+    """A cause as lines of one text: what happened, then a line per plan with what it costs."""
+    rows = (f"{plan.agent}/{plan.provider}: {count(lost_tokens(plan), 'token')} lost" for plan in cause.plans)
+    return "\n".join([f"{cause.what}, which breaks the prefix", *rows])
+
+
+def causes(plans: Iterable[PlanDiff]) -> list[Cause]:
+    """The broken plans by cause, in the order in which each cause first appears."""
+    groups: dict[tuple[object, ...], list[PlanDiff]] = {}
+    for plan in plans:
+        if plan.verdict == "broken":
+            groups.setdefault(tuple(_identity(change) for change in unmasked(plan)), []).append(plan)
+    return [Cause(unmasked(group[0]), tuple(group)) for group in groups.values()]
+
+
+def unmasked(plan: PlanDiff) -> tuple[Change, ...]:
+    return tuple(change for change in plan.changes if not change.masked)
+
+
+def place(change: Change) -> Span | None:
+    """Where a change was made; the end of the span is not known."""
+    return Span(change.path, change.line or 1, change.column or 1) if change.path else None
+
+
+def phrase(change: Change) -> str:
+    """A change in words: `` `bundles/style.md` was edited ``."""
+    return PHRASES.get(change.reason, f"{{}}: {change.reason}").format(f"`{change.segment}`")
+
+
+def lost_tokens(plan: PlanDiff) -> int:
+    """Tokens a change costs: the largest loss of a scenario, else of the text (behind the first break)."""
+    losses = [each.lost for each in plan.scenarios.values() if each and each.lost is not None]
+    return max(losses) if losses else plan.text.tokens_total - plan.text.tokens_kept
+
+
+def _identity(change: Change) -> tuple[object, ...]:
+    return (change.reason, change.segment, change.path, change.line, change.column, change.code)

@@ -1,0 +1,153 @@
+"""What became of the prefixes, for people: one block per cause, one row per plan it breaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux_compiler.render.causes import causes, phrase, unmasked
+from agentmux_compiler.render.snippet import gutter, snippet
+from agentmux_compiler.render.visible import head, padded, visible, with_white_space
+from agentmux_compiler.render.words import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agentmux_compiler.render import View
+    from agentmux_compiler.render.causes import Cause
+    from agentmux_compiler.report import DiffReport, PlanDiff, TextKept
+
+BAR = 20
+ROWS = 12
+QUOTE = 72
+VERDICTS = ("broken", "kept", "new", "removed", "unchanged")
+
+
+def prefix_report(report: DiffReport, view: View) -> str:
+    """Blocks for what broke, what was kept, what is new or gone; then one line that counts them all."""
+    blocks = [_broken(cause, view) for cause in causes(report.plans)]
+    blocks += _folded(report.plans, view)
+    return "\n".join("".join(f"{line}\n" for line in block) for block in (*blocks, _summary(report, view)))
+
+
+def counted(report: DiffReport) -> str:
+    """`Prefixes: 3 broken, 12 unchanged.`, or `No changes.` as a sentence of its own."""
+    summary = report.summary
+    if not summary.plans:
+        return "No plan was built."
+    if summary.unchanged == summary.plans:
+        return f"No changes. {count(summary.plans, 'prefix', 'prefixes')} unchanged."
+    counts = ((getattr(summary, verdict), verdict) for verdict in VERDICTS)
+    against = "" if report.baseline == "snapshots" else f" against `{visible(report.baseline)}`"
+    return f"Prefixes{against}: {', '.join(f'{number(total)} {verdict}' for total, verdict in counts if total)}."
+
+
+def measured(text: TextKept) -> str:
+    """How many tokens no longer match, of how many."""
+    tokens = f"{number(text.tokens_total - text.tokens_kept)} of {number(text.tokens_total)} tokens"
+    octets = f"{number(text.bytes_total - text.bytes_kept)} of {number(text.bytes_total)} bytes"
+    return f"{tokens} lost ({octets})"
+
+
+def _broken(cause: Cause, view: View) -> list[str]:
+    severity = cause.rule.severity.value
+    breaks = count(len(cause.plans), "prefix breaks", "prefixes break")
+    title = visible(f": {cause.what}: {breaks}")
+    margin = " " * gutter(cause.span)
+    lines = [view.paint(severity, f"{severity}[{cause.rule.code}]") + view.paint("strong", title)]
+    if cause.span:
+        place = f"{cause.span.path}:{cause.span.line}:{cause.span.column}"
+        lines.append(f"{margin}{view.paint('frame', '-->')} {visible(place)}")
+        lines += snippet(cause.span, view.source(cause.span.path), severity, view.paint)
+    sign = f"{margin} {view.paint('frame', '=')} "
+    lines += [sign + row for row in _rows(cause.plans, view)]
+    lines += [f"{margin} {line}" for line in _quotes(cause, view)]
+    return lines + [f"{sign}{view.paint('strong', 'note:')} {visible(note)}" for note in _notes(cause)]
+
+
+def _rows(plans: Sequence[PlanDiff], view: View) -> Iterator[str]:
+    """`reviewer/claude  ██░░  4,667 of 6,497 tokens lost (...)`, the first dozen."""
+    shown = plans[:ROWS]
+    keys = [visible(f"{plan.agent}/{plan.provider}") for plan in shown]
+    width = max(map(len, keys))
+    for key, plan in zip(keys, shown, strict=True):
+        yield f"{padded(key, width)}  {_bar(plan.text, view)}  {measured(plan.text)}{_where(plan)}"
+    if len(plans) > ROWS:
+        lost = sum(plan.text.tokens_total - plan.text.tokens_kept for plan in plans)
+        yield f"and {count(len(plans) - ROWS, 'more plan')}; {number(lost)} tokens lost in all {number(len(plans))}"
+
+
+def _bar(text: TextKept, view: View) -> str:
+    kept = BAR * text.tokens_kept // text.tokens_total if text.tokens_total else 0
+    return view.paint("kept", "█" * kept) + view.paint("lost", "░" * (BAR - kept))
+
+
+def _where(plan: PlanDiff) -> str:
+    own = plan.own
+    of_own = ""
+    if own and own.tokens_total != plan.text.tokens_total:
+        of_own = f", {number(own.tokens_total - own.tokens_kept)} of {number(own.tokens_total)} of your own text"
+    layer = f", from byte {number(plan.first_break.byte)} in `{plan.first_break.layer}`" if plan.first_break else ""
+    return visible(of_own + layer)
+
+
+def _quotes(cause: Cause, view: View) -> list[str]:
+    """The text before and after, where the first break has any."""
+    first = cause.plans[0].first_break
+    if first is None or first.before == first.after:
+        return []
+    drawn = with_white_space if cause.changes and cause.changes[0].reason == "whitespace" else _quote
+    before, after = (head(drawn(text), QUOTE) for text in (first.before, first.after))
+    return [view.paint("lost", f"- {before}"), view.paint("kept", f"+ {after}")]
+
+
+def _quote(text: str) -> str:
+    return visible(text.rstrip("\n").replace("\n", "␤"))
+
+
+def _notes(cause: Cause) -> Iterator[str]:
+    for change in cause.changes[1:]:
+        yield f"also: {phrase(change)}" + (f" ({change.path}:{change.line})" if change.path else "")
+    details = [(plan, unmasked(plan)[0].detail) for plan in cause.plans if unmasked(plan)]
+    same = len({detail for _, detail in details}) == 1
+    for plan, detail in details[: 1 if same else ROWS]:
+        if detail:
+            yield detail if same else f"{plan.agent}/{plan.provider}: {detail}"
+    masked = [sum(change.masked for change in plan.changes) for plan in cause.plans]
+    if max(masked):
+        up_to = "" if min(masked) == max(masked) else "up to "
+        yield f"{up_to}{count(max(masked), 'more change')} behind it cost{'s' * (max(masked) == 1)} nothing more"
+
+
+def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
+    """Plans that need no block of their own: kept, new and removed ones."""
+    for verdict, title in (
+        ("kept", "kept: what changed stands behind everything that could be cached"),
+        ("new", "new: the baseline does not hold them yet"),
+        ("removed", "removed: only the baseline holds them"),
+    ):
+        keys = [visible(f"{plan.agent}/{plan.provider}") for plan in plans if plan.verdict == verdict]
+        if keys:
+            heading = f": {count(len(keys), 'prefix', 'prefixes')} {title}"
+            yield [view.paint("note", "note") + view.paint("strong", heading), f"  = {_some(keys)}"]
+
+
+def _some(keys: Sequence[str]) -> str:
+    more = [f"and {number(len(keys) - ROWS)} more"] if len(keys) > ROWS else []
+    return ", ".join([*keys[:ROWS], *more])
+
+
+def _summary(report: DiffReport, view: View) -> list[str]:
+    lines = [view.paint("strong", counted(report))]
+    if any(plan.verdict == "broken" for plan in report.plans):
+        lines += _methods(plan.text for plan in report.plans if plan.verdict == "broken")
+    if view.accept and report.summary.plans != report.summary.unchanged:
+        lines.append(f"Accept with `{view.accept}`.")
+    return lines
+
+
+def _methods(texts: Iterable[TextKept]) -> list[str]:
+    bounds = {(text.method, text.error_pct) for text in texts if text.error_pct != 0}
+    return [
+        f"Tokens are estimates by `{visible(method)}`, {'error unknown' if pct is None else f'within {pct:g} %'}."
+        for method, pct in sorted(bounds, key=lambda bound: (bound[0], bound[1] or 0))
+    ]
