@@ -15,7 +15,8 @@ class OutputFile:
     """A file to be written: `content` has LF ends; `committed` ones stand outside `.agentmux/`.
 
     `segments` are the parts of an instruction file in order (for the map of its lines); `owner` names the
-    plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it.
+    plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it. `merged` is a JSON object
+    whose values go into the settings file that is there, beside what others wrote in it.
     """
 
     path: str
@@ -24,6 +25,7 @@ class OutputFile:
     at: Span
     owners: tuple[str, ...]
     lines: tuple[LineRun, ...] = ()
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

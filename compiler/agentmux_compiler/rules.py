@@ -81,5 +81,7 @@ STALE_SNAPSHOT = Rule("AMX605", "stale-snapshot", ERROR, "a snapshot that is not
 OUTPUT_BEHIND_LINK = Rule("AMX606", "output-behind-link", ERROR, "an output path that is or goes through a symlink")
 NOT_WRITABLE = Rule("AMX607", "not-writable", ERROR, "an output that cannot be written")
 NOT_PLACED = Rule("AMX608", "not-placed", ERROR, "a hand edit that belongs to no source line")
+NOT_ADOPTABLE = Rule("AMX609", "not-adoptable", ERROR, "a file that cannot become a source")
+SOURCE_CHANGED = Rule("AMX610", "source-changed", ERROR, "an edited output whose sources changed since it was built")
 
 RULES = {rule.code: rule for rule in list(globals().values()) if isinstance(rule, Rule)}

@@ -6,12 +6,15 @@ A tree records what it was asked for, so a later build knows exactly which bytes
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+JUNCTION = 0xA0000003
 
 
 class Tree(Protocol):
@@ -24,6 +27,30 @@ class Tree(Protocol):
     def names(self, folder: str) -> tuple[str, ...]:
         """Names in a folder in byte order, folders with a trailing `/`; empty where there is no such folder."""
         ...
+
+
+class Entry(StrEnum):
+    """What stands at a path; a junction is a link too."""
+
+    ABSENT = "absent"
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a way through a project ends at: the path itself, or the first part of it that is no folder."""
+
+    entry: Entry
+    path: str
+
+
+class OutputTree(Tree, Protocol):
+    """A tree that outputs are planned against: what stands somewhere is seen without looking through links."""
+
+    def find(self, path: str) -> Found: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +80,31 @@ def byte_order(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
+def find(root: Path, path: str) -> Found:
+    """Walk a relative path on disk, component by component, never through a link."""
+    parts = path.split("/")
+    found = Found(Entry.ABSENT, path)
+    for count in range(1, len(parts) + 1):
+        part = "/".join(parts[:count])
+        found = Found(_entry(root / part), part)
+        if found.entry is not Entry.FOLDER:
+            break
+    return found
+
+
+def _entry(path: Path) -> Entry:
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return Entry.ABSENT
+    # Windows: a junction is no symlink to lstat, but leads elsewhere all the same.
+    if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) == JUNCTION:
+        return Entry.LINK
+    if stat.S_ISDIR(status.st_mode):
+        return Entry.FOLDER
+    return Entry.FILE if stat.S_ISREG(status.st_mode) else Entry.OTHER
+
+
 @dataclass(frozen=True)
 class DiskTree:
     """A project folder; remembers what it read."""
@@ -70,6 +122,9 @@ class DiskTree:
         if folder not in self._folders:
             self._folders[folder] = self._names(folder)
         return self._folders[folder]
+
+    def find(self, path: str) -> Found:
+        return find(self.root, path)
 
     @property
     def trace(self) -> Trace:
@@ -111,3 +166,15 @@ class MemoryTree:
         below = (path.removeprefix(prefix) for path in self.files if path.startswith(prefix))
         found = {head + "/" if rest else head for head, _, rest in (path.partition("/") for path in below)}
         return tuple(sorted(found, key=byte_order))
+
+    def find(self, path: str) -> Found:
+        parts = path.split("/")
+        for count in range(1, len(parts)):
+            part = "/".join(parts[:count])
+            if part in self.files:
+                return Found(Entry.FILE, part)
+            if not self.names(part):
+                return Found(Entry.ABSENT, part)
+        if path in self.files:
+            return Found(Entry.FILE, path)
+        return Found(Entry.FOLDER if self.names(path) else Entry.ABSENT, path)

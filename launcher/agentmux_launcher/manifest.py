@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentmux_launcher.codec import from_json, to_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FORMAT_VERSION = 1
 MANIFEST_PATH = ".agentmux/manifest.json"
@@ -69,13 +72,18 @@ class LineRun:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file that a build owns; `committed` ones stand outside `.agentmux/`."""
+    """A file that a build owns; `committed` ones stand outside `.agentmux/`, `owners` are the plans that want it.
+
+    `keys` is for a settings file that others write too: digests of the values that are ours, by their dotted place.
+    """
 
     path: str
     sha256: str
     bytes: int
     committed: bool
     lines: tuple[LineRun, ...] = ()
+    owners: tuple[str, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +113,16 @@ class LaunchPlan:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the last build wrote, and the plans it made. No clock, no absolute path, no secret."""
+    """What the last build wrote, and the plans it made. No clock, no absolute path, no secret.
+
+    `folders` are those a build made; one goes again with its last output.
+    """
 
     agentmux_version: str
     files: tuple[WrittenFile, ...] = ()
     plans: tuple[LaunchPlan, ...] = ()
     format_version: int = FORMAT_VERSION
+    folders: tuple[str, ...] = ()
 
 
 class ManifestError(Exception):
