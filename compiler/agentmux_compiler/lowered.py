@@ -35,6 +35,7 @@ class PrefixSegment:
     `layer` is one of the layout's layers. Our own and native text has `body`; a part that is the CLI's own
     is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
     `volatile` names the placeholders in it; `file` is the committed output of ours that the text stands in, if any.
+    `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd).
     """
 
     layer: str
@@ -44,6 +45,7 @@ class PrefixSegment:
     asked_at: Span | None = None
     volatile: tuple[str, ...] = ()
     file: str = ""
+    varies_with: tuple[str, ...] = ()
 
     @property
     def text(self) -> str | None:
