@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.render.causes import causes, phrase, unmasked
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 BAR = 20
 ROWS = 12
 QUOTE = 72
+FOLDED = {
+    "kept": "kept: what changed stands behind everything that could be cached",
+    "new": "new: the baseline does not hold them yet",
+    "removed": "removed: only the baseline holds them",
+}
 VERDICTS = ("broken", "kept", "new", "removed", "unchanged")
 
 
@@ -57,7 +63,8 @@ def _broken(cause: Cause, view: View) -> list[str]:
     if cause.span:
         place = f"{cause.span.path}:{cause.span.line}:{cause.span.column}"
         lines.append(f"{margin}{view.paint('frame', '-->')} {visible(place)}")
-        lines += snippet(cause.span, view.source(cause.span.path), severity, view.paint)
+        rest_of_line = replace(cause.span, end_line=cause.span.line + 1)
+        lines += snippet(rest_of_line, view.source(cause.span.path), severity, view.paint)
     sign = f"{margin} {view.paint('frame', '=')} "
     lines += [sign + row for row in _rows(cause.plans, view)]
     lines += [f"{margin} {line}" for line in _quotes(cause, view)]
@@ -120,20 +127,18 @@ def _notes(cause: Cause) -> Iterator[str]:
 
 def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
     """Plans that need no block of their own: kept, new and removed ones."""
-    for verdict, title in (
-        ("kept", "kept: what changed stands behind everything that could be cached"),
-        ("new", "new: the baseline does not hold them yet"),
-        ("removed", "removed: only the baseline holds them"),
-    ):
-        keys = [visible(f"{plan.agent}/{plan.provider}") for plan in plans if plan.verdict == verdict]
-        if keys:
-            heading = f": {count(len(keys), 'prefix', 'prefixes')} {title}"
-            yield [view.paint("note", "note") + view.paint("strong", heading), f"  = {_some(keys)}"]
+    for verdict, title in FOLDED.items():
+        rows = [visible(_named(plan)) for plan in plans if plan.verdict == verdict]
+        if rows:
+            heading = f": {count(len(rows), 'prefix', 'prefixes')} {title}"
+            more = [f"and {number(len(rows) - ROWS)} more"] if len(rows) > ROWS else []
+            some = (f"  = {row}" for row in (*rows[:ROWS], *more))
+            yield [view.paint("note", "note") + view.paint("strong", heading), *some]
 
 
-def _some(keys: Sequence[str]) -> str:
-    more = [f"and {number(len(keys) - ROWS)} more"] if len(keys) > ROWS else []
-    return ", ".join([*keys[:ROWS], *more])
+def _named(plan: PlanDiff) -> str:
+    what = ", ".join(dict.fromkeys(phrase(change) for change in plan.changes)) if plan.verdict == "kept" else ""
+    return f"{plan.agent}/{plan.provider}" + (f": {what}" if what else "")
 
 
 def _summary(report: DiffReport, view: View) -> list[str]:
