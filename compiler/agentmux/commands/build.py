@@ -1,0 +1,52 @@
+"""`agentmux build`: compile, write what changed, report what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux import fail_on, project
+from agentmux.errors import DONE, FINDINGS
+from agentmux_compiler.render import View, renderer
+from agentmux_compiler.render.paint import Paint
+from agentmux_compiler.rules import STALE_OUTPUT, STALE_SNAPSHOT
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from agentmux.streams import Streams
+    from agentmux_compiler.report import BuildReport
+
+DRIFT = {STALE_OUTPUT.code, STALE_SNAPSHOT.code}
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    limit = fail_on.parse(arguments.fail_on)
+    root = project.find(arguments.project)
+    project.check_names(root, arguments.agents, arguments.provider)
+    report = build(root, arguments)
+    accept = None if arguments.accept else accept_command(arguments.agents, arguments.provider)
+    view = View(project.source_reader(root), Paint(streams.out.color), accept)
+    streams.out.write(renderer(arguments.format).build(report, view))
+    return exit_code(report, limit)
+
+
+def build(root: Path, arguments: argparse.Namespace) -> BuildReport:
+    from agentmux_compiler import pipeline  # noqa: PLC0415  not imported where nothing is to be done
+
+    scope = pipeline.Scope(tuple(arguments.agents), tuple(arguments.provider))
+    options = pipeline.BuildOptions(scope, arguments.check, arguments.accept, arguments.force)
+    return pipeline.build(root, options)
+
+
+def accept_command(agents: Sequence[str], providers: Sequence[str]) -> str:
+    """The command that makes what was just built the baseline."""
+    return " ".join(["agentmux build", *agents, *(f"--provider {provider}" for provider in providers), "--accept"])
+
+
+def exit_code(report: BuildReport, limit: fail_on.FailOn) -> int:
+    """Drift counts whatever the limit: `--check` asked for it by name."""
+    items = (*report.diagnostics, *report.diff.diagnostics)
+    drifted = any(item.code in DRIFT for item in items)
+    return FINDINGS if drifted or limit.reached(items, report.diff.plans) else DONE

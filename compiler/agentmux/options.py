@@ -1,0 +1,232 @@
+"""The table of commands: what each takes, and what its help says."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from agentmux import __version__
+from agentmux.errors import CannotRun
+from agentmux_compiler.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FORMATS = ("full", "concise", "json", "github", "sarif")
+PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
+COLORS = ("auto", "always", "never")
+
+
+class Said(Exception):  # noqa: N818  `--help` and `--version` end the parse by saying something
+    """Text that answers the command line by itself."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with messages of our own shape and no exits."""
+
+    def __init__(self, command: str, **options: Any) -> None:
+        super().__init__(
+            prog=f"agentmux {command}".rstrip(),
+            add_help=False,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **options,
+        )
+        # From Python 3.14 on argparse paints by itself; colour is decided in `streams`.
+        self.color = False
+
+    def error(self, message: str) -> NoReturn:
+        raise CannotRun(message, notes=[f"`{self.prog} --help` says what it takes"])
+
+
+class Say(argparse.Action):
+    """An option that answers with a text: `const`, or the parser's help."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, const: str | None = None, **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, const=const, default=argparse.SUPPRESS, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        raise Said(self.const or parser.format_help())
+
+
+def one_of(option: str, *values: str) -> Callable[[str], str]:
+    """An argument type that takes these words and suggests one for a misspelt word."""
+
+    def check(text: str) -> str:
+        if text in values:
+            return text
+        words = f"{', '.join(values[:-1])} or {values[-1]}"
+        raise CannotRun(f"`{option}` takes {words}, not `{text}`", remedy=did_you_mean(text, values))
+
+    return check
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: `usage` is its line, `details` what stands below its options."""
+
+    summary: str
+    usage: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    details: str = ""
+
+
+def format_option(parser: argparse.ArgumentParser, *formats: str) -> None:
+    words = "|".join(formats)
+    kind = one_of("--format", *formats)
+    parser.add_argument(
+        "--format", metavar="FORMAT", type=kind, default=formats[0], help=f"{words} (default: {formats[0]})"
+    )
+
+
+def common(parser: argparse.ArgumentParser) -> None:
+    """What every command takes."""
+    group = parser.add_argument_group("options of every command")
+    group.add_argument(
+        "--project", metavar="DIR", help="the project (default: the nearest folder above with agents.d/)"
+    )
+    color = one_of("--color", *COLORS)
+    group.add_argument("--color", metavar="WHEN", type=color, default="auto", help="auto|always|never (default: auto)")
+    group.add_argument("--version", action=Say, const=f"agentmux {__version__}\n", help="print the version")
+    group.add_argument("-h", "--help", action=Say, help="print this help")
+
+
+def _scope(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agents", metavar="AGENT", nargs="*", help="only these agents")
+    parser.add_argument("--provider", metavar="P", action="append", default=[], help="only this provider; repeatable")
+
+
+def _findings(parser: argparse.ArgumentParser) -> None:
+    format_option(parser, *FORMATS)
+    text = "exit with 1 on never|error|warning|break[:TOKENS] (default: error)"
+    parser.add_argument("--fail-on", metavar="LEVEL", default="error", help=text)
+
+
+def _build(parser: argparse.ArgumentParser) -> None:
+    _scope(parser)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a build would change something"
+    )
+    parser.add_argument("--accept", action="store_true", help="also move the baseline: write snapshots/")
+    parser.add_argument("--force", action="store_true", help="overwrite outputs that were edited by hand")
+    parser.add_argument("--watch", action="store_true", help="rebuild on every edit of a source")
+    _findings(parser)
+
+
+def _watch(parser: argparse.ArgumentParser) -> None:
+    _scope(parser)
+    parser.add_argument("--force", action="store_true", help="overwrite outputs that were edited by hand")
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    _scope(parser)
+    text = "snapshots, git:REV, or a folder that holds a project (default: snapshots)"
+    parser.add_argument("--base", metavar="BASE", default="snapshots", help=text)
+    _findings(parser)
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agent", metavar="AGENT")
+    parser.add_argument("--provider", metavar="P", help="which provider (default: the agent's first)")
+    part = parser.add_mutually_exclusive_group()
+    for name, text in (
+        ("prefix", "the segments of its prompt, in the order the backend sees them"),
+        ("argv", "only the command line"),
+        ("env", "only the environment: values set, names passed and removed"),
+        ("files", "only the files a build writes for it"),
+    ):
+        part.add_argument(f"--{name}", action="store_const", const=name, dest="part", help=text)
+    format_option(parser, "full", "json")
+    what_if = parser.add_argument_group("what the command line would be with")
+    what_if.add_argument("--model", metavar="M")
+    what_if.add_argument("--effort", metavar="E")
+    what_if.add_argument(
+        "--permission", metavar="MODE", type=one_of("--permission", *PERMISSIONS), help="|".join(PERMISSIONS)
+    )
+    what_if.add_argument("--resume", metavar="ID")
+    what_if.add_argument("--prompt", metavar="TEXT")
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "code", metavar="CODE", nargs="?", help="a code (AMX202) or a name (unknown-skill); none: the table"
+    )
+    format_option(parser, "full", "json")
+
+
+def _providers(parser: argparse.ArgumentParser) -> None:
+    text = "also look which are installed here, and which version (JSON leaves that out without it)"
+    parser.add_argument("--installed", action="store_true", help=text)
+    format_option(parser, "full", "json")
+
+
+def _adopt(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", metavar="PATH", nargs="+", help="a hand-written file in the way, or an output edited by hand"
+    )
+
+
+def _nothing(_parser: argparse.ArgumentParser) -> None:
+    """No options of its own."""
+
+
+COMMANDS = {
+    "build": Command(
+        "compile; write what changed; say what it costs the prompt cache",
+        "[AGENT...] [--check] [--accept] [--watch] [--provider P] [--format FORMAT] [--fail-on LEVEL]",
+        _build,
+        "examples:\n"
+        "  agentmux build                     compile every agent\n"
+        "  agentmux build reviewer --accept   compile one and take its prefixes as the new baseline\n"
+        "  agentmux build --check             in CI: are the committed outputs and snapshots current?\n",
+    ),
+    "watch": Command(
+        "rebuild on every edit of a source (= build --watch)",
+        "[AGENT...] [--provider P]",
+        _watch,
+        "One line a rebuild; ends with Ctrl-C.\n",
+    ),
+    "diff": Command(
+        "compare every prefix with a baseline; write nothing",
+        "[AGENT...] [--base BASE] [--provider P] [--format FORMAT] [--fail-on LEVEL]",
+        _diff,
+        "examples:\n"
+        "  agentmux diff --fail-on break          exit with 1 if any prefix breaks\n"
+        "  agentmux diff --fail-on break:2000     only if one loses 2,000 tokens or more\n"
+        "  agentmux diff --base git:main          against another revision instead of snapshots/\n",
+    ),
+    "show": Command(
+        "what one agent becomes on one provider: command line, environment, files, prompt",
+        "AGENT [--provider P] [--prefix|--argv|--env|--files] [--format FORMAT] [WHAT-IF...]",
+        _show,
+        "examples:\n"
+        "  agentmux show reviewer --argv\n"
+        "  agentmux show reviewer --provider codex --effort low --argv\n"
+        "  agentmux show reviewer --prefix --format json\n",
+    ),
+    "adopt": Command(
+        "take a hand-written file in, or carry a hand edit of an output back to its sources",
+        "PATH...",
+        _adopt,
+        "example:\n  agentmux adopt CLAUDE.md\n",
+    ),
+    "explain": Command(
+        "what a diagnostic means, why it matters, how to fix it",
+        "[CODE] [--format FORMAT]",
+        _explain,
+        "examples:\n  agentmux explain AMX202\n  agentmux explain unknown-skill\n",
+    ),
+    "providers": Command(
+        "the catalog: what each provider supports, what is installed here",
+        "[--installed] [--format FORMAT]",
+        _providers,
+    ),
+    "schema": Command(
+        "JSON Schema of the spec files, for editors",
+        "",
+        _nothing,
+        "example:\n  agentmux schema > agents.schema.json\n",
+    ),
+}

@@ -1,0 +1,77 @@
+"""Standard output and error: UTF-8 with LF on every system, colour decided once for each."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(slots=True)
+class Stream:
+    """Where text goes. Once its reader has gone (`| head`), it swallows the rest: the exit code still counts."""
+
+    file: TextIO
+    color: bool = False
+    closed: bool = field(default=False, init=False)
+
+    def write(self, text: str) -> None:
+        if self.closed or not text:
+            return
+        try:
+            self.file.write(text)
+            self.file.flush()
+        except BrokenPipeError:
+            self.closed = True
+            _discard(self.file)
+
+    def line(self, text: str) -> None:
+        self.write(text + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Results go to `out`, messages about the run to `err`."""
+
+    out: Stream
+    err: Stream
+
+
+def standard(color: str = "auto", environ: Mapping[str, str] | None = None) -> Streams:
+    """The process's own streams; `color` is what `--color` said: auto, always or never."""
+    variables = os.environ if environ is None else environ
+    return Streams(*(Stream(_utf8(file), wants_color(file, color, variables)) for file in (sys.stdout, sys.stderr)))
+
+
+def wants_color(file: TextIO, color: str, environ: Mapping[str, str]) -> bool:
+    """`--color` before NO_COLOR before FORCE_COLOR before whether it is a terminal that can."""
+    if color != "auto":
+        return color == "always"
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return environ["FORCE_COLOR"] != "0"
+    return file.isatty() and environ.get("TERM") != "dumb"
+
+
+def _utf8(file: TextIO) -> TextIO:
+    """Whatever the locale and the system: the same bytes. A lone surrogate is written as an escape."""
+    if isinstance(file, io.TextIOWrapper):
+        file.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    return file
+
+
+def _discard(file: TextIO) -> None:
+    """Point the descriptor at nothing, else the interpreter complains when it flushes at its end."""
+    try:
+        descriptor = file.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
