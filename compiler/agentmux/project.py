@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.errors import CannotRun
+from agentmux_compiler.providers import NAMES, canonical
 from agentmux_compiler.suggest import did_you_mean, listing
 from agentmux_compiler.tree import DiskTree
 
@@ -38,16 +38,33 @@ def find(given: str | None) -> Path:
 _CREATE = f"create `{AGENTS}/NAME.yaml` to start one"
 
 
-def check_names(root: Path, agents: Iterable[str], providers: Iterable[str]) -> None:
-    """Refuse a name that no spec and no provider has: it would silently select nothing.
+def check_agents(root: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """The names as given; one that no spec has is refused, since it would silently select nothing.
 
     Raises:
-        CannotRun: there is none of that name.
+        CannotRun: there is no agent of that name.
     """
-    for agent in agents:
-        _check("agent", agent, agent_names(root))
-    for provider in providers:
-        _check("provider", provider, provider_names())
+    known = agent_names(root) if names else ()
+    for name in names:
+        if name not in known:
+            raise _unknown("agent", name, known)
+    return tuple(names)
+
+
+def check_providers(names: Iterable[str]) -> tuple[str, ...]:
+    """The names, aliases replaced.
+
+    Raises:
+        CannotRun: there is no provider of that name.
+    """
+    return tuple(_provider(name) for name in names)
+
+
+def _provider(name: str) -> str:
+    provider = canonical(name)
+    if provider is None:
+        raise _unknown("provider", name, NAMES)
+    return provider
 
 
 def agent_names(root: Path) -> tuple[str, ...]:
@@ -55,16 +72,9 @@ def agent_names(root: Path) -> tuple[str, ...]:
     return tuple(name.removesuffix(".yaml") for name in files if not name.startswith("_"))
 
 
-def provider_names() -> tuple[str, ...]:
-    """The providers that agentmux knows, in byte order."""
-    files = (resources.files("agentmux_compiler") / "providers").iterdir()
-    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
-
-
-def _check(kind: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        notes = [f"there are {listing(known)}"] if known else [f"there is no {kind} yet"]
-        raise CannotRun(f"no {kind} `{name}`", remedy=did_you_mean(name, known), notes=notes)
+def _unknown(kind: str, name: str, known: Sequence[str]) -> CannotRun:
+    notes = [f"there are {listing(known)}"] if known else [f"there is no {kind} yet"]
+    return CannotRun(f"no {kind} `{name}`", remedy=did_you_mean(name, known), notes=notes)
 
 
 def source_reader(root: Path) -> Callable[[str], str | None]:

@@ -24,7 +24,6 @@ DRIFT = {STALE_OUTPUT.code, STALE_SNAPSHOT.code}
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     limit = fail_on.parse(arguments.fail_on)
     root = project.find(arguments.project)
-    project.check_names(root, arguments.agents, arguments.provider)
     report = build(root, arguments)
     accept = None if arguments.accept else accept_command(arguments.agents, arguments.provider)
     view = View(project.source_reader(root), Paint(streams.out.color), accept)
@@ -35,7 +34,8 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 def build(root: Path, arguments: argparse.Namespace) -> BuildReport:
     from agentmux_compiler import pipeline  # noqa: PLC0415  not imported where nothing is to be done
 
-    scope = pipeline.Scope(tuple(arguments.agents), tuple(arguments.provider))
+    agents = project.check_agents(root, arguments.agents)
+    scope = pipeline.Scope(agents, project.check_providers(arguments.provider))
     options = pipeline.BuildOptions(scope, arguments.check, arguments.accept, arguments.force)
     return pipeline.build(root, options)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     limit = fail_on.parse(arguments.fail_on)
     root = project.find(arguments.project)
-    project.check_names(root, arguments.agents, arguments.provider)
-    scope = pipeline.Scope(tuple(arguments.agents), tuple(arguments.provider))
+    agents = project.check_agents(root, arguments.agents)
+    scope = pipeline.Scope(agents, project.check_providers(arguments.provider))
     report = pipeline.diff(root, pipeline.DiffOptions(scope, arguments.base))
     accept = accept_command(arguments.agents, arguments.provider) if arguments.base == "snapshots" else None
     view = View(project.source_reader(root), Paint(streams.out.color), accept)

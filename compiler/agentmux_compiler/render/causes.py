@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.render.words import count
 from agentmux_compiler.report import Change, PlanDiff
-from agentmux_compiler.rules import PREFIX_BROKEN, RULES
+from agentmux_compiler.rules import CACHE_KEY_CHANGED, PREFIX_BROKEN, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,9 +83,16 @@ def phrase(change: Change) -> str:
 
 
 def lost_tokens(plan: PlanDiff) -> int:
-    """Tokens a change costs: the largest loss of a scenario, else of the text (behind the first break)."""
+    """Tokens a change costs: the largest loss of a scenario, else of the text (all of it under another key)."""
     losses = [each.lost for each in plan.scenarios.values() if each and each.lost is not None]
-    return max(losses) if losses else plan.text.tokens_total - plan.text.tokens_kept
+    if losses:
+        return max(losses)
+    return plan.text.tokens_total - (0 if under_another_key(plan) else plan.text.tokens_kept)
+
+
+def under_another_key(plan: PlanDiff) -> bool:
+    """Whether the cache is asked under another key, so that equal text is not found in it either."""
+    return any(change.code == CACHE_KEY_CHANGED.code for change in unmasked(plan))
 
 
 def _identity(change: Change) -> tuple[object, ...]:

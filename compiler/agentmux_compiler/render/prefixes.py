@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.render.causes import causes, phrase, unmasked
+from agentmux_compiler.render.causes import causes, phrase, under_another_key, unmasked
 from agentmux_compiler.render.snippet import gutter, snippet
 from agentmux_compiler.render.visible import head, padded, visible, with_white_space
 from agentmux_compiler.render.words import count, number
@@ -47,8 +47,12 @@ def counted(report: DiffReport) -> str:
     return f"Prefixes{against}: {', '.join(f'{number(total)} {verdict}' for total, verdict in counts if total)}."
 
 
-def measured(text: TextKept) -> str:
+def measured(plan: PlanDiff) -> str:
     """How many tokens no longer match, of how many."""
+    text = plan.text
+    if text.bytes_kept == text.bytes_total and under_another_key(plan):
+        total = f"{number(text.tokens_total)} tokens ({number(text.bytes_total)} bytes)"
+        return f"all {total} are the same, but the cache has them under another key"
     tokens = f"{number(text.tokens_total - text.tokens_kept)} of {number(text.tokens_total)} tokens"
     octets = f"{number(text.bytes_total - text.bytes_kept)} of {number(text.bytes_total)} bytes"
     return f"{tokens} lost ({octets})"
@@ -77,14 +81,15 @@ def _rows(plans: Sequence[PlanDiff], view: View) -> Iterator[str]:
     keys = [visible(f"{plan.agent}/{plan.provider}") for plan in shown]
     width = max(map(len, keys))
     for key, plan in zip(keys, shown, strict=True):
-        yield f"{padded(key, width)}  {_bar(plan.text, view)}  {measured(plan.text)}{_where(plan)}"
+        yield f"{padded(key, width)}  {_bar(plan, view)}  {measured(plan)}{_where(plan)}"
     if len(plans) > ROWS:
         lost = sum(plan.text.tokens_total - plan.text.tokens_kept for plan in plans)
         yield f"and {count(len(plans) - ROWS, 'more plan')}; {number(lost)} tokens lost in all {number(len(plans))}"
 
 
-def _bar(text: TextKept, view: View) -> str:
-    kept = BAR * text.tokens_kept // text.tokens_total if text.tokens_total else 0
+def _bar(plan: PlanDiff, view: View) -> str:
+    text = plan.text
+    kept = 0 if under_another_key(plan) or not text.bytes_total else BAR * text.bytes_kept // text.bytes_total
     return view.paint("kept", "█" * kept) + view.paint("lost", "░" * (BAR - kept))
 
 
@@ -93,7 +98,8 @@ def _where(plan: PlanDiff) -> str:
     of_own = ""
     if own and own.tokens_total != plan.text.tokens_total:
         of_own = f", {number(own.tokens_total - own.tokens_kept)} of {number(own.tokens_total)} of your own text"
-    layer = f", from byte {number(plan.first_break.byte)} in `{plan.first_break.layer}`" if plan.first_break else ""
+    first = plan.first_break
+    layer = f", from byte {number(first.byte)} in `{first.layer}`" if first and not under_another_key(plan) else ""
     return visible(of_own + layer)
 
 
