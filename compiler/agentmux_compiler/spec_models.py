@@ -1,0 +1,190 @@
+"""What may stand in `agents.d/*.yaml` and in front matter: pydantic models, which are also the JSON Schema."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from agentmux_compiler.agent import Delivery, Permission
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def refuse(message: str, remedy: str | None = None) -> PydanticCustomError:
+    """The error of an invalid value, in our words."""
+    return PydanticCustomError("refused", "{message}", {"message": message, "remedy": remedy or ""})
+
+
+def _one_line(text: str) -> str:
+    if any(character < " " or character == "\x7f" for character in text):
+        raise refuse("takes one line of text")
+    return text
+
+
+def _variable(name: str) -> str:
+    if not VARIABLE.fullmatch(name):
+        raise refuse("takes the name of an environment variable", "letters, digits and `_`, not a digit first")
+    return name
+
+
+def _server_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise refuse("takes letters, digits, `-` and `_`, at most 64")
+    return name
+
+
+def _base_url(url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", url):
+        raise refuse("takes an address that begins with `http://` or `https://`")
+    return url
+
+
+Line = Annotated[str, AfterValidator(_one_line)]
+Filled = Annotated[Line, Field(min_length=1)]
+Variable = Annotated[str, AfterValidator(_variable)]
+Lines = Annotated[tuple[Line, ...], Field(strict=False)]
+Names = Annotated[tuple[str, ...], Field(strict=False)]
+PermissionName = Annotated[Permission, Field(strict=False, description="What the agent may do")]
+DeliveryName = Annotated[Delivery, Field(strict=False, description="How instructions reach the provider's CLI")]
+
+
+class Model(BaseModel):
+    """Base of every model: frozen, nothing converted, a field nobody declared is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class FileReference(Model):
+    """Text that lies in a file of its own."""
+
+    file: Filled = Field(description="Path relative to the project; `.md.j2` is a template")
+
+
+def _prose_kind(value: object) -> str | None:
+    if isinstance(value, str):
+        return "<text>"
+    return "<file>" if isinstance(value, dict | FileReference) else None
+
+
+Prose = Annotated[
+    Annotated[str, Tag("<text>")] | Annotated[FileReference, Tag("<file>")],
+    Discriminator(_prose_kind, custom_error_type="prose", custom_error_message="text or `{file: PATH}`"),
+]
+
+
+class ProviderUse(Model):
+    """How an agent runs on one provider."""
+
+    model: Filled | None = Field(None, description="Model, as the provider's CLI names it")
+    effort: Filled | None = Field(None, description="Reasoning effort, as the provider's CLI names it")
+    permission: PermissionName | None = None
+    delivery: DeliveryName | None = None
+    flags: Lines = Field((), description="Further arguments of the CLI, passed as they stand")
+    base_url: Annotated[str, AfterValidator(_base_url)] | None = Field(None, description="Another endpoint")
+    api_key_env: Variable | None = Field(None, description="Name of the variable that holds the key")
+    backend: Filled | None = Field(None, description="Whose cache serves the prefix, such as `vllm`")
+    vendor: Filled | None = Field(None, description="Who serves the model")
+    controller: Filled | None = Field(None, description="How the launcher drives the CLI")
+
+
+class McpServer(Model):
+    """An MCP server, over stdio (`command`) or HTTP (`url`). `${NAME}` stays a name until the launch."""
+
+    command: Filled | None = Field(None, description="Executable of a server over stdio")
+    args: Lines = Field((), description="Its arguments")
+    env: dict[Variable, Line] = Field({}, description="Its environment")
+    url: Annotated[str, AfterValidator(_base_url)] | None = Field(None, description="Address of a server over HTTP")
+    headers: dict[Filled, Line] = Field({}, description="Headers sent to `url`")
+
+    @model_validator(mode="after")
+    def _one_transport(self) -> McpServer:
+        if self.command is None and self.url is None:
+            raise refuse("needs `command` or `url`")
+        if self.command is not None and self.url is not None:
+            raise refuse("has both `command` and `url`", "keep one of them")
+        if self.url is None and self.headers:
+            raise refuse("has `headers` but no `url`")
+        if self.command is None and (self.args or self.env):
+            raise refuse("has `args` or `env` but no `command`")
+        return self
+
+
+class AgentSpec(Model):
+    """One agent: `agents.d/NAME.yaml`."""
+
+    display: Filled | None = Field(None, description="Name shown to people; default: the file's name, title-cased")
+    description: Line = Field("", description="What the agent is for, in one line")
+    extends: Filled | None = Field(None, description="Name of the spec that this one starts from")
+    abstract: bool = Field(False, description="Only a base for others, not built itself")
+    providers: dict[str, ProviderUse | None] = Field(
+        {}, description="Providers it runs on, in order; the first is what `agentmux run` uses"
+    )
+    permission: PermissionName | None = None
+    workdir: Filled = Field(".", description="Where the CLI runs, relative to the project")
+    delivery: DeliveryName | None = None
+    soul: Prose | None = Field(None, description="Who the agent is: text, or `{file: PATH}`")
+    instructions: Prose | None = Field(None, description="What it does: text, or `{file: PATH}`")
+    bundles: Names = Field(
+        (), description="Bundles in the order in which their text stands; `...` is the inherited list"
+    )
+    skills: Names = Field((), description="Skills it may use; `...` is the inherited list")
+    mcp: dict[Annotated[str, AfterValidator(_server_name)], McpServer] = Field({}, description="MCP servers by name")
+    env: dict[Variable, Line] = Field({}, description="Environment of the CLI; `${NAME}` is a variable at launch")
+    startup: Prose | None = Field(None, description="Part of the first turn of a new session, never of a resumed one")
+
+
+class Paths(Model):
+    """Other folders than the defaults, relative to the project."""
+
+    bundles: Filled = Field("bundles", description="Folder of the bundles")
+    skills: Filled = Field("skills", description="Folder of the skills")
+    snapshots: Filled = Field("snapshots", description="Folder of the baseline")
+
+
+Section = Literal["global-bundles", "soul", "instructions", "bundles", "skills-index"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+
+
+def _all_sections(sections: tuple[Section, ...]) -> tuple[Section, ...]:
+    if sorted(sections) != sorted(SECTIONS):
+        names = ", ".join(f"`{name}`" for name in SECTIONS)
+        raise refuse("takes every section once", f"the sections are {names}")
+    return sections
+
+
+class ProjectSettings(Model):
+    """Settings of a project: `agents.d/_project.yaml`."""
+
+    paths: Paths = Field(Paths(), description="Other folders than the defaults")
+    sections: Annotated[tuple[Section, ...], Field(strict=False), AfterValidator(_all_sections)] = Field(
+        SECTIONS, description="Order of the sections of an instruction file"
+    )
+    header: bool = Field(True, description="Whether outputs begin with the constant comment that marks them as ours")
+    prefill_rate: float | None = Field(None, gt=0, allow_inf_nan=False, description="Prefill speed, tokens per second")
+    launches_per_day: float | None = Field(None, ge=0, allow_inf_nan=False, description="How often an agent is started")
+    retention_days: int | None = Field(None, ge=1, description="How long runs are kept, days")
+    ignore: Names = Field((), description="Codes of warnings and notes that are not reported, such as `AMX210`")
+
+
+class BundleFront(Model):
+    """Front matter of `bundles/NAME.md`."""
+
+    title: Filled | None = Field(None, description="Emitted as a heading above the text")
+    is_global: bool = Field(False, alias="global", description="Part of every agent")
+    order: int = Field(0, description="Place among the global bundles, rising")
+    providers: Names | None = Field(None, description="Providers that get it; default: all")
+    allow_unicode: Names = Field((), description="Invisible characters meant to be there, such as `U+200B`")
+
+
+class SkillFront(BaseModel):
+    """Front matter of `skills/NAME/SKILL.md`; CLIs pass over fields that they do not know, and so do we."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+    name: str
+    description: str
+    effort: str | None = None
+    model: str | None = None
