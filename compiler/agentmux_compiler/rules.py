@@ -29,12 +29,13 @@ EXTENDS_CYCLE = Rule("AMX203", "extends-cycle", ERROR, "specs that extend each o
 UNKNOWN_BASE = Rule("AMX204", "unknown-base", ERROR, "an `extends` that names no spec")
 UNKNOWN_PROVIDER = Rule("AMX205", "unknown-provider", ERROR, "a provider that agentmux does not know")
 MISSING_SOURCE = Rule("AMX206", "missing-source", ERROR, "a file that a spec names and that is not there")
-DUPLICATE_ENTRY = Rule("AMX207", "duplicate-entry", ERROR, "a bundle or skill that is listed twice")
+DUPLICATE_ENTRY = Rule("AMX207", "duplicate-entry", ERROR, "a bundle, skill or provider that is listed twice")
 PATH_OUTSIDE_PROJECT = Rule("AMX208", "path-outside-project", ERROR, "a path that leaves the project")
 INVALID_SKILL = Rule("AMX209", "invalid-skill", ERROR, "a SKILL.md that a provider's CLI would drop")
 UNUSED_BUNDLE = Rule("AMX210", "unused-bundle", WARNING, "a bundle that no agent lists")
 UNUSED_SKILL = Rule("AMX211", "unused-skill", WARNING, "a skill that no agent lists")
 NOTHING_TO_INHERIT = Rule("AMX212", "nothing-to-inherit", ERROR, "a `...` in a list that inherits none")
+DUPLICATE_BUNDLE = Rule("AMX213", "duplicate-bundle", ERROR, "two files that name one bundle")
 
 # 3xx: assemble
 UNDEFINED_VARIABLE = Rule("AMX301", "undefined-variable", ERROR, "a template variable that does not exist")
