@@ -1,0 +1,60 @@
+"""`agentmux watch`: rebuild on every edit of a source, one line a rebuild."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from agentmux import project
+from agentmux.errors import DONE, CannotRun
+from agentmux_compiler import pipeline, watch
+from agentmux_compiler.render.line import rebuilt
+from agentmux_compiler.tree import DiskTree
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from agentmux.streams import Streams
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    for option in ("check", "accept"):
+        if getattr(arguments, option, False):
+            raise CannotRun(f"`--{option}` and watching exclude each other")
+    root = project.find(arguments.project)
+    agents = project.check_agents(root, arguments.agents)
+    scope = pipeline.Scope(agents, project.check_providers(arguments.provider))
+    options = pipeline.BuildOptions(scope, force=arguments.force)
+    with stopped_by_terminate() as stop:
+
+        def say(done: watch.Round) -> None:
+            streams.out.line(rebuilt(done.report, done.seconds))
+            if streams.out.closed:
+                stop.set()
+
+        streams.err.line("watching the sources; Ctrl-C ends it")
+        watch.watch(root, lambda: build(root, options), say, lambda folders: watch.events(folders, stop))
+    return DONE
+
+
+def build(root: Path, options: pipeline.BuildOptions) -> watch.Round:
+    started = time.monotonic()
+    tree = DiskTree(root)
+    report = pipeline.build(root, options, tree)
+    return watch.Round(report, tree.trace, time.monotonic() - started)
+
+
+@contextmanager
+def stopped_by_terminate() -> Iterator[threading.Event]:
+    """An event that SIGTERM sets, so that a build that runs is finished first."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGTERM, before)
