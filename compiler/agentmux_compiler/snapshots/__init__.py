@@ -1,0 +1,8 @@
+"""The baseline: each rendered segment once, one short list per plan, and the outputs that carry no header."""
+
+from __future__ import annotations
+
+from agentmux_compiler.snapshots.baseline import Baseline, read
+from agentmux_compiler.snapshots.content import snapshot_files
+
+__all__ = ["Baseline", "read", "snapshot_files"]
