@@ -1,7 +1,7 @@
 """The shape of `providers/NAME.yaml`: all there is to know of a provider, as data.
 
-Every group of facts carries `source`: the version and date it was measured or read at. A fact nobody knows is
-written as `unknown`, never left out and never guessed.
+Every group of facts carries `source`: the version and date it was measured or read at. No fact has a default: one
+that nobody knows is written as `unknown`, never left out and never guessed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Unknown = Literal["unknown"]
 Argv = tuple[str, ...]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+Controller = Literal["persistent", "subprocess", "acp", "terminal"]
+Layer = Literal[
+    "tools", "mcp", "system", "environment", "instructions", "skills", "startup", "conversation"
+]  # fmt: skip
+OwnedField = Literal["permission", "model", "effort", "resume", "prompt", "mcp", "delivery", "redirect"]
+Slot = Literal["appended", "skills", "mcp", "native", "startup"]
+Cause = Literal[
+    "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery"
+]  # fmt: skip
+CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
 
 class Facts(BaseModel):
@@ -24,24 +35,27 @@ class Facts(BaseModel):
 class Sourced(Facts):
     """A group of facts with where they come from, such as `measured 2.1.332, 2026-11-30`."""
 
-    source: str
+    source: Annotated[str, Field(min_length=1)]
 
 
 class Package(Sourced):
-    """How the CLI is installed. `registry` is npm, pypi or none; `verified` the version all facts here hold for."""
+    """How the CLI is installed. `verified` is the version all facts here hold for; `node`, `python` what it needs.
+
+    `folders` are those the vendor's own installer uses; `not_installable` says why agentmux cannot install it.
+    """
 
     registry: Literal["npm", "pypi", "none"]
     name: str | None
     verified: str
-    companions: tuple[str, ...] = ()
-    node: str | None = None
-    python: str | None = None
+    companions: tuple[str, ...]
+    node: str | None
+    python: str | None
     hint: str
-    folders: tuple[str, ...] = ()
-    not_installable: str | None = None
+    folders: tuple[str, ...]
+    not_installable: str | None
 
 
-class Stdio(Sourced):
+class Stdio(Facts):
     """How each stream of the child is wired."""
 
     stdin: Literal["pipe", "pty"]
@@ -49,31 +63,49 @@ class Stdio(Sourced):
     stderr: Literal["pipe", "pty"]
 
 
-class Base(Facts):
-    """The arguments every launch begins with, per mode; None where the CLI has no such mode."""
+class Mode(Sourced):
+    """One way to run the CLI: the arguments every launch begins with, the wiring, how a prompt gets in.
 
-    one_shot: Argv | None
-    persistent: Argv | None
-    terminal: Argv | None
-
-
-class Option(Facts):
-    """An option agentmux owns: its template (`{}` is the value) and every spelling it strips from a user's flags.
-
-    `values` are the accepted ones in rising order, None: any. `absent_for` are globs of models that take no such
-    option; `layer` names what changing it does to the request: `key` (a parameter) or a layer of the layout.
+    `prompt` is the argument a turn's prompt stands in (`{}`), `prompt_absent` what stands there without one.
+    `frames` names the dialect of its output.
     """
 
     argv: Argv
-    owns: tuple[str, ...]
-    values: tuple[str, ...] | None = None
-    default: str | None = None
-    absent_for: tuple[str, ...] = ()
-    map: Mapping[str, str] = Field(default_factory=dict)
+    prompt_delivery: Literal["stdin", "argument", "stream-json", "acp", "terminal"]
+    prompt: Argv
+    prompt_absent: Argv
+    stdio: Stdio
+    frames: str
 
 
-class Resume(Facts):
-    """How a session goes on. `slot` is `end` (before the prompt) or `subcommand` (right there in the base)."""
+class Permissions(Sourced):
+    """Arguments of each permission; None where the CLI cannot enforce it. `environment` maps names to variables."""
+
+    plan: Argv | None
+    ask: Argv | None
+    edit: Argv | None
+    auto: Argv | None
+    bypass: Argv | None
+
+
+class Option(Sourced):
+    """An option agentmux owns: its template (`{}` is the value).
+
+    `values` are the accepted ones in rising order, None: any; `values_for` narrows them for globs of models.
+    `refuses` are globs of values that belong to another vendor. `absent_for` are globs of models that take no such
+    option. `default` is what the CLI takes without it.
+    """
+
+    argv: Argv
+    values: tuple[str, ...] | None
+    values_for: Mapping[str, tuple[str, ...]]
+    refuses: tuple[str, ...]
+    absent_for: tuple[str, ...]
+    default: str | Unknown | None
+
+
+class Resume(Sourced):
+    """How a session goes on, and what becomes of text that was edited since (`{}` is the session's id)."""
 
     resume: Argv | None
     fork: Argv | None
@@ -82,68 +114,76 @@ class Resume(Facts):
 
 
 class Arguments(Sourced):
-    """Everything that makes an argv. `order` is the order in which the groups follow the base.
+    """Everything that makes an argv.
 
-    `permission` maps each of the five names to arguments, or to None where the CLI cannot enforce it.
-    `prompt` is the argument a turn's prompt stands in (`{}`), `prompt_absent` what stands there when it comes
-    on stdin. `order` holds: resume-subcommand, permission, model, effort, mcp, delivery, directories, flags,
-    resume, prompt.
+    `order` is the order in which the groups follow the mode's own arguments; `redirect` ones appear only with a
+    `base_url`. `owns` lists, per field of a spec, the spellings that are taken out of a user's `flags`: `--flag`,
+    `--flag {}` (takes a value), `--flag key={}` (a value that begins with `key=`). `voids` maps a flag of the user's
+    to the one of ours that it makes void. `one_argument_bytes` bounds a single argument.
     """
 
-    base: Base
-    order: tuple[str, ...]
-    strip: tuple[str, ...] = ()
-    permission: Mapping[str, Argv | None]
+    order: tuple[
+        Literal[
+            "permission", "model", "effort", "redirect", "mcp", "delivery", "directories", "flags", "resume", "prompt"
+        ],
+        ...,
+    ]
+    owns: Mapping[OwnedField, tuple[str, ...]]
+    voids: Mapping[str, str]
+    permission: Permissions
     model: Option | None
     effort: Option | None
     resume: Resume
-    prompt_delivery: Literal["stdin", "argument", "stream-json", "acp", "terminal"]
-    prompt: Argv = ()
-    prompt_absent: Argv = ()
-    add_directory: Argv | None = None
+    add_directory: Argv | None
+    one_argument_bytes: int | None
 
 
 class Instructions(Sourced):
-    """Instruction files. `written` is the one agentmux writes; `native` all it reads by itself, in reading order.
+    """Instruction files. `written` is the one agentmux writes; `native` all that it reads by itself in one folder.
 
-    `chain`: root-to-cwd, cwd or above-root-to-cwd. `only_without` maps a name to names whose presence in the chain
-    switches it off. `limit` is in bytes over `limit_scope`. `strips` names what the CLI removes.
+    `chain` says which folders; `sorted_by` in which order. `only_without` maps a name to names whose presence
+    anywhere in the chain switches it off; `instead_of` a name to the one it replaces in its folder. `limit` is in
+    bytes over `limit_scope`. `strips` names what the CLI removes. `heading` stands before each file (`{path}` is its
+    path), `join` between two of them.
     """
 
     written: str | None
     native: tuple[str, ...]
-    home: tuple[str, ...] = ()
-    only_without: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    instead_of: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    home: tuple[str, ...]
+    only_without: Mapping[str, tuple[str, ...]]
+    instead_of: Mapping[str, str]
     chain: Literal["root-to-cwd", "above-root-to-cwd", "cwd", "none", "unknown"]
-    sorted_by: Literal["depth", "path", "name-then-depth", "unknown"] = "depth"
-    limit: int | None | Unknown
-    limit_scope: Literal["chain", "file", "none", "unknown"] = "none"
-    strips: tuple[Literal["block-comments", "front-matter", "crlf", "nothing", "unknown"], ...]
-    opening: str = ""
-    join: str = "\n"
-    closing: str = ""
+    sorted_by: Literal["depth", "path", "name-then-depth", "unknown"]
+    limit: int | Unknown | None
+    limit_scope: Literal["chain", "file", "none", "unknown"]
+    strips: tuple[Literal["block-comments", "front-matter", "crlf", "unknown"], ...]
+    heading: str
+    join: str
 
 
 class FlagDelivery(Sourced):
-    """Delivery by flag: `file` writes a file and passes its path, `text` passes the text itself, `directory` a folder.
+    """Delivery by flag: `file` passes the path of a file, `text` the text itself, `directory` the file's folder.
 
-    `argv` holds `{}`; `json_string` says the text is passed as a JSON string literal. `max_bytes` bounds one argument.
+    `argv` holds `{}`. `file` is the file's name below the plan's own folder, `template` its content around `{}` (a CLI
+    may want front matter). `json_string` says the text is passed as a JSON string literal. With `directory` the
+    text is read as one more file of the native chain.
     """
 
     way: Literal["file", "text", "directory"]
     argv: Argv
     file: str
-    json_string: bool = False
-    max_bytes: int | None = None
-    layer: str
+    template: str
+    json_string: bool
 
 
 class Skills(Sourced):
-    """Skill folders. `written` is where agentmux copies skills (below `cwd`, or below a private directory).
+    """Skill folders. `written` is where agentmux copies skills, below the CLI's folder or a private directory.
 
-    `private`: arguments that make the CLI read skills of an own directory (`{}`), None where none was measured.
-    `row` renders one line of the listing; `order`: casefold, bytes, reverse-bytes. `listed` False: the CLI lists none.
+    `private`: arguments that make the CLI read the skills of an own directory (`{}`), None where none was measured.
+    `row` renders one line of the listing from `{name}`, `{description}` and `{location}` (its SKILL.md, relative to the
+    project). `escapes` are characters the CLI writes as entities; `newlines` what it makes of line ends in a
+    description. A description longer than `description_limit` characters is cut so that it has that many with
+    `ellipsis`; `listing_limit` is in bytes over all rows.
     """
 
     listed: bool
@@ -152,60 +192,120 @@ class Skills(Sourced):
     chain: Literal["root-to-cwd", "cwd", "root", "none", "unknown"]
     private: Argv | None
     row: str
+    escapes: str
+    newlines: Literal["spaces", "kept", "unknown"]
     order: Literal["casefold", "bytes", "reverse-bytes", "unknown"]
-    description_limit: int | None | Unknown
-    layer: str
+    description_limit: int | Unknown | None
+    ellipsis: str
+    listing_limit: int | Unknown | None
+
+
+class ServerArguments(Facts):
+    """Arguments that declare one MCP server; `{server}` stands bare, every other value as a JSON literal.
+
+    `command`: `{command}`; `args`: `{args}`, a list; `env`, once for each variable: `{name}` bare, `{value}`;
+    `forwarded`: `{names}`, a list; `url`: `{url}`; `header`, once for each: `{name}` bare, `{value}`;
+    `header_variable`: `{name}` bare, `{variable}`; `bearer`: `{variable}`, for `Authorization: Bearer ${NAME}`.
+    """
+
+    command: Argv
+    args: Argv
+    env: Argv
+    forwarded: Argv
+    url: Argv
+    header: Argv
+    header_variable: Argv
+    bearer: Argv
 
 
 class Mcp(Sourced):
-    """How MCP servers reach the CLI. `way`: file-flag (a JSON file and its flag), arguments, settings, session, none.
+    """How MCP servers reach the CLI.
 
-    `expands` says which forms of `${NAME}` the CLI expands itself (`env`, `args`); `inherits` that a server sees the
-    CLI's environment; `forward` are arguments that pass a variable on by name (`{server}`, `{name}`).
+    `way`: `file-flag` writes JSON to `file` below the plan's own folder and passes it by `argv`; `settings` writes it
+    to `file` below the CLI's folder; `arguments` fills the templates of `pieces`. `key` holds the servers in a file;
+    `url_key` and `type_value` say under which key an HTTP server's URL stands, and what its `type` is; `extra` is
+    added to every server.
+
+    `secrets` says how `${NAME}` reaches a server: `expanded` by the CLI, `forwarded` by name, `inherited` with the
+    CLI's environment. `expands` lists the fields in which the CLI expands it. `without_asking` says the CLI's
+    permission does not hold for these servers' tools. `names` is the pattern a server's name must have.
     """
 
-    way: Literal["file-flag", "arguments", "settings", "session", "none"]
-    transports: tuple[Literal["stdio", "http", "sse"], ...]
-    file: str | None = None
-    argv: Argv = ()
-    server_argv: Argv = ()
-    arg_argv: Argv = ()
-    env_argv: Argv = ()
-    forward: Argv = ()
-    server_extra: Mapping[str, bool | str | int] = Field(default_factory=dict)
-    expands: tuple[Literal["env", "args"], ...] = ()
-    inherits: bool
-    layer: str
+    way: Literal["file-flag", "arguments", "settings", "session", "none", "unknown"]
+    transports: tuple[Literal["stdio", "http"], ...]
+    file: str | None
+    key: str | None
+    argv: Argv
+    pieces: ServerArguments | None
+    url_key: str | None
+    type_value: str | None
+    extra: Mapping[str, bool | str | int]
+    secrets: Literal["expanded", "forwarded", "inherited", "none", "unknown"]
+    expands: tuple[Literal["command", "env", "args", "url", "headers"], ...]
+    without_asking: bool
+    names: str
+
+
+class Redirect(Sourced):
+    """How the CLI is led to another endpoint: by `variable`, or by `argv` (`{base_url}`, a JSON literal).
+
+    `key_variable` is the variable it takes that endpoint's key from; `key_argv` names any other (`{name}`, a JSON
+    literal). `set` is the environment a redirected CLI gets besides.
+    """
+
+    variable: str | None
+    argv: Argv
+    key_variable: str | None
+    key_argv: Argv
+    set: Mapping[str, str]
 
 
 class Variables(Sourced):
-    """Environment of the CLI: the configuration folder's variable, the base URL's, what is set and what is removed."""
+    """Environment of the CLI: the variable of its configuration folder, what is set, what is removed.
 
-    config_dir: str | None | Unknown
-    base_url: str | None | Unknown
-    api_key: tuple[str, ...]
+    `api_keys` are those it takes a key from; `opt_outs` switch off telemetry and updates where somebody asks for it.
+    """
+
+    config_dir: str | Unknown | None
+    api_keys: tuple[str, ...]
     set: Mapping[str, str]
-    set_redirected: Mapping[str, str] = Field(default_factory=dict)
     unset: tuple[str, ...]
+    opt_outs: Mapping[str, str] | Unknown
+
+
+class Trust(Sourced):
+    """A gate that drops a project's files without a word: `gate` what it asks about, `opened_by` what opens it."""
+
+    gate: Literal["none", "folder", "project-settings", "unknown"]
+    drops: str
+    opened_by: tuple[str, ...]
 
 
 class Part(Facts):
     """One entry of a layout, in the order the backend sees them.
 
-    Either opaque (`bytes`: the CLI's own text) or a slot for text that agentmux knows:
-    `appended`, `skills`, `mcp`, `native`, `startup`. `when` restricts it to plans whose argv or delivery holds that
-    word; `unless` is the reverse. `varies_with` names what changes an opaque part: model, cwd, home, date, git,
-    prompt, permission, mcp, tools.
+    Either opaque (`bytes`: the CLI's own text, as measured) or a slot for text that agentmux knows. The part is
+    there if every word of `when` and none of `unless` holds for the plan; a word may be a glob. Words are every token
+    of the argv, `delivery:NAME`, `permission:NAME`, `controller:NAME`, `model:NAME`, `effort:NAME`, `redirected`
+    and, for each slot that holds something, its name. `varies_with` names what changes an opaque part: model, cwd,
+    home, date, git, prompt, permission, mcp, skills, tools, delivery. `breakpoint`: the CLI marks the end of this
+    part as one of the places whose prefix the backend stores.
     """
 
-    layer: str
+    layer: Layer
     name: str
     bytes: int | None = None
-    slot: Literal["appended", "skills", "mcp", "native", "startup"] | None = None
+    slot: Slot | None = None
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
-    varies_with: tuple[str, ...] = ()
+    varies_with: tuple[Cause, ...] = ()
     breakpoint: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Part:
+        if (self.bytes is None) == (self.slot is None):
+            raise ValueError(f"part `{self.name}` needs either `bytes` or `slot`")
+        return self
 
 
 class Layout(Sourced):
@@ -218,24 +318,23 @@ class Layout(Sourced):
 class Usage(Sourced):
     """What the CLI's usage figures mean."""
 
-    scope: Literal["call", "turn", "cumulative", "none", "unknown"]
-    input_includes_cached: bool | Unknown
+    scope: Literal["call", "turn", "process", "cumulative", "none", "unknown"]
+    input_includes_cached: bool | Unknown | None
 
 
 class Provider(Facts):
     """One provider: an agent CLI that agentmux compiles for."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    name: Name
     aliases: tuple[str, ...]
     display: str
     executable: str
-    version_argv: Argv = ("--version",)
+    version_argv: Argv
     package: Package
     vendors: tuple[str, ...]
     backends: Mapping[str, str]
-    controller: Literal["persistent", "subprocess", "acp", "terminal"]
-    stdio: Stdio
-    frames: str
+    controller: Controller
+    modes: Mapping[Controller, Mode | None]
     session_id: str | None
     arguments: Arguments
     instructions: Instructions
@@ -243,6 +342,16 @@ class Provider(Facts):
     default_delivery: Literal["file", "flag", "folder", "startup"]
     skills: Skills
     mcp: Mcp
+    redirect: Redirect | Unknown | None
     variables: Variables
+    trust: Trust
     usage: Usage
     layout: Layout
+
+    @model_validator(mode="after")
+    def _whole(self) -> Provider:
+        if set(self.modes) != set(CONTROLLERS) or self.modes[self.controller] is None:
+            raise ValueError("`modes` needs an entry for every controller, and one that is not null for `controller`")
+        if not set(self.vendors) <= set(self.backends):
+            raise ValueError("`backends` needs an entry for every vendor")
+        return self
