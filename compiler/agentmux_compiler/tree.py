@@ -86,13 +86,14 @@ def find(root: Path, path: str) -> Found:
     found = Found(Entry.ABSENT, path)
     for count in range(1, len(parts) + 1):
         part = "/".join(parts[:count])
-        found = Found(_entry(root / part), part)
+        found = Found(entry_at(root / part), part)
         if found.entry is not Entry.FOLDER:
             break
     return found
 
 
-def _entry(path: Path) -> Entry:
+def entry_at(path: str | Path) -> Entry:
+    """What stands at a path on disk; a link is a link, whatever it leads to."""
     try:
         status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

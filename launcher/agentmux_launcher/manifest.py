@@ -74,7 +74,7 @@ class LineRun:
 class WrittenFile:
     """A file that a build owns; `committed` ones stand outside `.agentmux/`, `owners` are the plans that want it.
 
-    `keys` is for a settings file that others write too: digests of the values that are ours, by their dotted place.
+    `keys` is for a settings file that others write too: digests of the values that are ours, by JSON pointer.
     """
 
     path: str
