@@ -157,8 +157,15 @@ def _summary(report: DiffReport, view: View) -> list[str]:
 
 
 def _methods(texts: Iterable[TextKept]) -> list[str]:
-    bounds = {(text.method, text.error_pct) for text in texts if text.error_pct != 0}
-    return [
-        f"Tokens are estimates by `{visible(method)}`, {'error unknown' if pct is None else f'within {pct:g} %'}."
-        for method, pct in sorted(bounds, key=lambda bound: (bound[0], bound[1] or 0))
-    ]
+    """How the tokens were counted; of several error bounds the widest."""
+    bounds: dict[str, list[float | None]] = {}
+    for text in texts:
+        bounds.setdefault(text.method, []).append(text.error_pct)
+    return [f"Tokens: {visible(method)}{_within(found)}." for method, found in sorted(bounds.items())]
+
+
+def _within(bounds: Sequence[float | None]) -> str:
+    known = [bound for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        return " (error unknown)"
+    return f" (within {max(known):g} %)" if max(known) else ""

@@ -1,0 +1,102 @@
+import os
+import subprocess
+
+import pytest
+
+from agentmux_compiler.git_tree import GitError, revision
+
+
+@pytest.fixture
+def git(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+    who = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-c", "core.autocrlf=false"]
+
+    def run(*arguments):
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True, capture_output=True)
+
+    run("init", "--quiet")
+    return run
+
+
+def write(root, files):
+    for name, data in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def commit(git):
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "a change")
+
+
+def test_a_revision_is_read_as_it_was(git, tmp_path):
+    write(tmp_path, {"agents.d/a.yaml": b"one\r\n", "bundles/x.md": b"\xff\x00", "top.md": b""})
+    commit(git)
+    write(tmp_path, {"agents.d/a.yaml": b"two"})
+    (tmp_path / "bundles/x.md").unlink()
+    commit(git)
+    with revision(tmp_path, "HEAD~1") as tree:
+        assert tree.read("agents.d/a.yaml") == b"one\r\n"
+        assert tree.read("bundles/x.md") == b"\xff\x00"
+        assert tree.read("top.md") == b""
+        assert tree.read("./agents.d/../top.md") == b""
+        assert tree.read("agents.d") is None
+        assert tree.read("../outside") is None
+        assert tree.names(".") == ("agents.d/", "bundles/", "top.md")
+        assert tree.names("agents.d") == ("a.yaml",)
+        assert tree.names("absent") == ()
+    with revision(tmp_path, "HEAD") as tree:
+        assert (tree.read("agents.d/a.yaml"), tree.read("bundles/x.md")) == (b"two", None)
+
+
+def test_a_project_below_the_top_of_its_repository(git, tmp_path):
+    write(tmp_path, {"sub/agents.d/a.yaml": b"x", "other/b.md": b"y"})
+    commit(git)
+    with revision(tmp_path / "sub", "HEAD") as tree:
+        assert tree.names("") == ("agents.d/",)
+        assert tree.read("agents.d/a.yaml") == b"x"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_links_are_followed_inside_the_project(git, tmp_path):
+    write(tmp_path, {"docs/AGENTS.md": b"text"})
+    (tmp_path / "CLAUDE.md").symlink_to("docs/AGENTS.md")
+    (tmp_path / "docs/up.md").symlink_to("../CLAUDE.md")
+    (tmp_path / "out.md").symlink_to("../../etc/hostname")
+    (tmp_path / "loop.md").symlink_to("loop.md")
+    commit(git)
+    with revision(tmp_path, "HEAD") as tree:
+        found = {path: tree.read(path) for path in ("CLAUDE.md", "docs/up.md", "out.md", "loop.md")}
+    assert found == {"CLAUDE.md": b"text", "docs/up.md": b"text", "out.md": None, "loop.md": None}
+
+
+@pytest.mark.parametrize("name", ["absent", "--all", ""])
+def test_no_such_revision(git, tmp_path, name):
+    write(tmp_path, {"a.md": b"x"})
+    commit(git)
+    with pytest.raises(GitError), revision(tmp_path, name):
+        pass
+
+
+def test_no_repository(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    with pytest.raises(GitError, match="not a git repository"), revision(tmp_path, "HEAD"):
+        pass
+
+
+def test_no_git(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitError, match="git is not installed"), revision(tmp_path, "HEAD"):
+        pass
+
+
+def test_a_hook_of_another_repository_does_not_lead_astray(git, tmp_path, monkeypatch):
+    write(tmp_path, {"a.md": b"x"})
+    commit(git)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    with revision(tmp_path, "HEAD") as tree:
+        assert tree.read("a.md") == b"x"
