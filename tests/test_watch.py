@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from agentmux_compiler.report import BuildReport, DiffReport, FileStatus, summarise
 from agentmux_compiler.tree import DiskTree
-from agentmux_compiler.watch import Round, bursts, events, watch
+from agentmux_compiler.watch import Listener, Round, bursts, events, watch
 
+QUIET_LISTENER = Listener(lambda _round: None, lambda _error: None)
 PERIOD = 1 / 32
 
 
@@ -94,7 +95,7 @@ class Project:
     def watch(self, script):
         clock = FakeTime()
         steps = iter(script)
-        watch(self.root, self.build, lambda _round: None, lambda _folders: clock.ticks(steps), clock)
+        watch(self.root, self.build, QUIET_LISTENER, lambda _folders: clock.ticks(steps), clock)
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_a_folder_that_appears_later_is_watched(project):
         opened.append(sorted(str(folder.relative_to(project.root)) for folder in folders))
         return clock.ticks(script)
 
-    watch(project.root, project.build, lambda _round: None, ticks, clock)
+    watch(project.root, project.build, QUIET_LISTENER, ticks, clock)
     assert project.seen[-1] == {"agents.d/a.yaml": "0", "bundles/b.md": "new"}
     assert opened[0] == [".", "agents.d"]
     assert opened[-1] == [".", "agents.d", "bundles"]
@@ -159,8 +160,22 @@ def test_a_folder_that_was_deleted_and_recreated_is_watched_anew(project):
         opened.append(len(list(folders)))
         return clock.ticks(script)
 
-    watch(project.root, project.build, lambda _round: None, ticks, clock)
+    watch(project.root, project.build, QUIET_LISTENER, ticks, clock)
     assert opened == [2, 3, 3]
+
+
+def test_a_build_that_fails_is_tried_again_at_the_next_event(project):
+    heard = []
+    listener = Listener(lambda done: heard.append(len(done.trace.files)), lambda error: heard.append(error.strerror))
+
+    def refuse():
+        raise PermissionError(13, "Permission denied")
+
+    clock = FakeTime()
+    project.during += [refuse, refuse]
+    steps = iter([0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+    watch(project.root, project.build, listener, lambda _folders: clock.ticks(steps), clock)
+    assert heard == ["Permission denied", "Permission denied", 2]
 
 
 STEPS = st.lists(st.sampled_from(["edit", "late edit", "touch output", "quiet"]), max_size=30)
@@ -194,7 +209,7 @@ class Live:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        watch(self.project.root, self.project.build, lambda _round: None, lambda folders: events(folders, self.stop))
+        watch(self.project.root, self.project.build, QUIET_LISTENER, lambda folders: events(folders, self.stop))
 
     def wait_for(self, texts):
         end = time.monotonic() + 20

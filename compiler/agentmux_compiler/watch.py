@@ -8,6 +8,7 @@ and an edit that falls into a build is found after it.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from agentmux_compiler.tree import DiskTree, Trace
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     Clock = Callable[[], float]
@@ -39,23 +40,37 @@ class Round:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who hears of each build, and of each that could not read or write what it needed."""
+
+    built: Callable[[Round], None]
+    failed: Callable[[OSError], None]
+
+
 def watch(
-    root: Path, build: Callable[[], Round], say: Callable[[Round], None], ticks: Ticks, clock: Clock = time.monotonic
+    root: Path, build: Callable[[], Round], listener: Listener, ticks: Ticks, clock: Clock = time.monotonic
 ) -> None:
     """Build now and after every burst of events in which a source changed, until `ticks` ends.
 
-    `ticks` watches folders (not what is below them) and yields about every 50 ms whether anything happened.
+    `ticks` watches folders (not what is below them) and yields about every 50 ms whether anything happened. A build
+    that failed is tried again at the next event, whatever it was about.
 
     Raises:
-        OSError: the project is gone, or a source cannot be read.
+        OSError: the project's folder is gone.
     """
     last: Round | None = None
+    failed = False
     while True:
         folders = watched(root, last)
         for _ in bursts(ticks([root / folder for folder in folders]), clock):
-            if last is None or stale(root, last):
-                last = build()
-                say(last)
+            try:
+                if failed or last is None or stale(root, last):
+                    last, failed = build(), False
+                    listener.built(last)
+            except OSError as error:
+                failed = True
+                listener.failed(error)
             if watched(root, last) != folders:
                 break
         else:

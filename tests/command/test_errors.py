@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.errors import CannotRun, bug_report, guarded
+from agentmux.bug_report import bug_report
+from agentmux.errors import CannotRun, guarded
 from agentmux.streams import Stream
 
 

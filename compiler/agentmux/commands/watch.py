@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import threading
 import time
@@ -9,9 +11,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from agentmux import project
-from agentmux.errors import DONE, CannotRun
+from agentmux.errors import DONE, CannotRun, system_message
 from agentmux_compiler import pipeline, watch
 from agentmux_compiler.render.line import rebuilt
+from agentmux_compiler.render.visible import visible
 from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
@@ -32,17 +35,24 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     options = pipeline.BuildOptions(scope, force=arguments.force)
     with stopped_by_terminate() as stop:
 
-        def say(done: watch.Round) -> None:
-            streams.out.line(rebuilt(done.report, done.seconds))
+        def say(line: str) -> None:
+            streams.out.line(line)
             if streams.out.closed:
                 stop.set()
 
+        listener = watch.Listener(
+            built=lambda done: say(rebuilt(done.report, done.seconds)),
+            failed=lambda error: say(f"error: {visible(system_message(error))}; nothing was built"),
+        )
         streams.err.line("watching the sources; Ctrl-C ends it")
-        watch.watch(root, lambda: build(root, options), say, lambda folders: watch.events(folders, stop))
+        watch.watch(root, lambda: build(root, options), listener, lambda folders: watch.events(folders, stop))
     return DONE
 
 
 def build(root: Path, options: pipeline.BuildOptions) -> watch.Round:
+    """One build. Without its agents the project is gone, or on its way to another state: nothing is removed then."""
+    if not (root / project.AGENTS).is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), project.AGENTS)
     started = time.monotonic()
     tree = DiskTree(root)
     report = pipeline.build(root, options, tree)
