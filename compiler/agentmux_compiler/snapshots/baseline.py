@@ -151,7 +151,8 @@ class Reader:
             size = self.lent.sizes.get(entry.name, self.lent.parts.get(_part(entry.name), 0))
             return PrefixSegment(entry.layer, entry.name, None, size)
         volatile = tuple(sorted(set(_VOLATILE.findall(body.text))))
-        return PrefixSegment(entry.layer, entry.name, body, len(body.text.encode()), volatile=volatile)
+        size = len(body.text.encode())
+        return PrefixSegment(entry.layer, entry.name, body, size, volatile=volatile, file=entry.file)
 
 
 def _part(name: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SCALARS = ("cli_version", "model", "effort", "permission", "delivery", "cwd")
 OPTIONAL = ("model", "effort")
 LISTS = ("argv", "env", "segments")
+_IN_FILE = " -> "
 _ENTRY = re.compile(r"(?P<layer>\S+) (?:\((?P<opaque>.+)\)|(?P<name>.+))", re.DOTALL)
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
 _CONFLICT = re.compile(r"(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
@@ -23,11 +24,15 @@ _CONFLICT = re.compile(r"(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One segment of a plan's list: a name below `segments/`, or that of an opaque part."""
+    """One segment of a plan's list: a name below `segments/`, or that of an opaque part.
+
+    `file` is the committed output that the text stands in, if any.
+    """
 
     layer: str
     name: str
     opaque: bool
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +61,19 @@ class Damage:
 
 def dumps(plan: PlanPrefix) -> str:
     """The file of a plan. No totals, digests or token counts: it changes only where the plan does."""
-    entries = [f"{item.layer} ({item.name})" if item.opaque else f"{item.layer} {item.name}" for item in plan.segments]
+    entries = [_row(item.layer, item.name, opaque=item.opaque, file=item.file) for item in plan.segments]
     scalars = ((name, getattr(plan, name)) for name in SCALARS)
     lines = [f"{name} = {_string(value)}" for name, value in scalars if value is not None]
     for name, items in zip(LISTS, (plan.argv, plan.env, entries), strict=True):
         lines += _list(name, items)
     return "\n".join(lines) + "\n"
+
+
+def _row(layer: str, name: str, *, opaque: bool, file: str) -> str:
+    if opaque:
+        return f"{layer} ({name})"
+    # A name that looks like a name in a file gets an empty file, so that it reads back as it was.
+    return f"{layer} {name}{_IN_FILE}{file}" if file or _IN_FILE in name else f"{layer} {name}"
 
 
 def _list(name: str, items: Sequence[str]) -> Iterator[str]:
@@ -131,11 +143,14 @@ def _entry(item: str) -> Entry:
     match = _ENTRY.fullmatch(item)
     if not match:
         raise ValueError(f"`{item}` names no layer and segment")
-    return Entry(match["layer"], match["opaque"] or match["name"], match["opaque"] is not None)
+    if match["opaque"] is not None:
+        return Entry(match["layer"], match["opaque"], opaque=True)
+    name, inside, file = match["name"].rpartition(_IN_FILE)
+    return Entry(match["layer"], name if inside else file, opaque=False, file=file if inside else "")
 
 
 def line_of(data: bytes, entry: Entry) -> int:
     """The line a segment stands in."""
-    name = f"({entry.name})" if entry.opaque else entry.name
-    before, found, _ = data.partition(_string(f"{entry.layer} {name}").encode())
+    row = _row(entry.layer, entry.name, opaque=entry.opaque, file=entry.file)
+    before, found, _ = data.partition(_string(row).encode())
     return before.count(b"\n") + 1 if found else 1
