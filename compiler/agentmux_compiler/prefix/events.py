@@ -57,7 +57,7 @@ class Comparison:
 
     def same(self, old: PrefixSegment, new: PrefixSegment) -> bool:
         """Whether two opaque parts hold the same text, as far as the plans decide it."""
-        return old.name == new.name and not set(new.varies_with) & set(self.axes)
+        return (old.name, old.size) == (new.name, new.size) and not set(new.varies_with) & set(self.axes)
 
     def place(self, field: str) -> Span | None:
         """Where a field of the spec stands, else the top of the spec."""
@@ -93,8 +93,8 @@ def _paired(both: Pair, moved: bool, pair: Comparison) -> Iterator[Event]:
         varied = [axis for axis in pair.axes if axis in new.varies_with]
         if old.name != new.name:
             yield _caused("cli-version", new, both.after.start, pair)
-        elif varied:
-            yield _caused(varied[0], new, both.after.start, pair)
+        elif varied or old.size != new.size:
+            yield _caused(varied[0] if varied else pair.cause, new, both.after.start, pair)
     elif old.text != new.text:
         yield _worded(both, pair)
     elif old.name != new.name and not moved and not both.relocated:

@@ -46,7 +46,9 @@ class Rendered:
         return "".join(self.runs)
 
 
-def render(segments: Sequence[PrefixSegment]) -> Rendered:
+def render(listed: Sequence[PrefixSegment]) -> Rendered:
+    """Put segments in place; opaque parts of no bytes, which only mark a place in a layout, are left out."""
+    segments = [item for item in listed if item.size or not item.opaque]
     pieces: list[Piece] = []
     runs: list[list[str]] = [[]]
     opaque: list[PrefixSegment] = []
@@ -67,7 +69,8 @@ def render(segments: Sequence[PrefixSegment]) -> Rendered:
 
 
 def _separated(before: PrefixSegment, after: PrefixSegment) -> bool:
-    return before.layer == after.layer and before.name.startswith(SECTIONS) and after.name.startswith(SECTIONS)
+    places = {(item.layer, item.file) for item in (before, after)}
+    return len(places) == 1 and before.name.startswith(SECTIONS) and after.name.startswith(SECTIONS)
 
 
 def octets(text: str) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
+from agentmux_compiler.placeholders import VOLATILE
 from agentmux_compiler.prefix.align import part_name
 from agentmux_compiler.rules import UNREADABLE_BASELINE
 from agentmux_compiler.segment import Text
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 REMEDY = "run `agentmux build --accept` to write it anew from the sources"
 _CONFLICT = re.compile(r"^<{7} .*^={7}$.*^>{7} ", re.MULTILINE | re.DOTALL)
-_VOLATILE = re.compile(r"\{\{(DATE|WORKING_DIR)\}\}")
+_VOLATILE = re.compile(r"(?<![${])\{\{(" + "|".join(VOLATILE) + r")\}\}(?!\})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +70,25 @@ def _below(tree: Tree, folder: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What the plans at hand know: sizes of opaque parts, by name and by part; segments that quote merge conflicts."""
+    """What the plans at hand know: sizes of opaque parts, by plan, name and part; segments that quote conflicts."""
 
+    plans: Mapping[str, Mapping[str, int]]
     sizes: Mapping[str, int]
     parts: Mapping[tuple[str, str], int]
     quoting: frozenset[str]
 
+    def size(self, plan: str, name: str) -> int:
+        """Bytes of an opaque part. One byte where nobody knows: that it was there is what counts."""
+        of_plan = self.plans.get(plan, {})
+        return of_plan.get(name, self.sizes.get(name, self.parts.get(_part(name), 1)))
+
 
 def lent(current: Sequence[PlanPrefix]) -> Lent:
     segments = [segment for plan in current for segment in plan.segments]
-    sizes = {item.name: item.size for item in segments if item.opaque}
+    plans = {plan.key: {item.name: item.size for item in plan.segments if item.opaque} for plan in current}
+    sizes = {name: size for of_plan in plans.values() for name, size in of_plan.items()}
     quoting = frozenset(item.name for item in segments if item.text and _CONFLICT.search(item.text))
-    return Lent(sizes, {_part(name): size for name, size in sizes.items()}, quoting)
+    return Lent(plans, sizes, {_part(name): size for name, size in sizes.items()}, quoting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +150,13 @@ class Reader:
             cli_version=parsed.cli_version,
             argv=parsed.argv,
             env=parsed.env,
-            segments=tuple(self.segment(entry) for entry in parsed.entries),
+            segments=tuple(self.segment(entry, f"{agent}/{provider}") for entry in parsed.entries),
         )
 
-    def segment(self, entry: Entry) -> PrefixSegment:
+    def segment(self, entry: Entry, plan: str) -> PrefixSegment:
         body = None if entry.opaque else self.body(entry.name)
         if body is None:
-            size = self.lent.sizes.get(entry.name, self.lent.parts.get(_part(entry.name), 0))
-            return PrefixSegment(entry.layer, entry.name, None, size)
+            return PrefixSegment(entry.layer, entry.name, None, self.lent.size(plan, entry.name))
         volatile = tuple(sorted(set(_VOLATILE.findall(body.text))))
         size = len(body.text.encode())
         return PrefixSegment(entry.layer, entry.name, body, size, volatile=volatile, file=entry.file)
