@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentmux_compiler.agent import Use
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.segment import Segment, Text
-from agentmux_launcher.manifest import LaunchPlan, LineRun
+from agentmux_launcher.manifest import Argument, LaunchPlan, LineRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class OutputFile:
 
     `segments` are the parts of an instruction file in order (for the map of its lines); `owner` names the
     plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it. `merged` is a JSON object
-    whose values go into the settings file that is there, beside what others wrote in it.
+    whose values go into the settings file that is there, beside what others wrote in it. `volatile` names placeholders
+    that `placeholders.fill_volatile` replaces when the file is written; no committed file has any.
     """
 
     path: str
@@ -26,6 +28,7 @@ class OutputFile:
     owners: tuple[str, ...]
     lines: tuple[LineRun, ...] = ()
     merged: bool = False
+    volatile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class PrefixSegment:
     `layer` is one of the layout's layers. Our own and native text has `body`; a part that is the CLI's own
     is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
     `volatile` names the placeholders in it; `file` is the committed output of ours that the text stands in, if any.
-    `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd).
+    `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd);
+    `breakpoint` says the CLI marks its end as a place whose prefix the backend stores.
     """
 
     layer: str
@@ -46,6 +50,7 @@ class PrefixSegment:
     volatile: tuple[str, ...] = ()
     file: str = ""
     varies_with: tuple[str, ...] = ()
+    breakpoint: bool = False
 
     @property
     def text(self) -> str | None:
@@ -86,10 +91,26 @@ class PlanPrefix:
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentParts:
+    """Arguments that depend on what was written for a plan; `files` are its outputs, relative to where the CLI runs."""
+
+    redirect: tuple[Argument, ...] = ()
+    mcp: tuple[Argument, ...] = ()
+    delivery: tuple[Argument, ...] = ()
+    directories: tuple[Argument, ...] = ()
+    files: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Lowered:
-    """One agent on one provider: what to write, what to start, what the backend will see."""
+    """One agent on one provider: what to write, what to start, what the backend will see.
+
+    `use` and `parts` are what `argv.build_argv` made the plan's arguments from, for a launch that overrides some.
+    """
 
     files: tuple[OutputFile, ...]
     plan: LaunchPlan
     prefix: PlanPrefix
     segments: tuple[Segment, ...]
+    use: Use | None = None
+    parts: ArgumentParts = ArgumentParts()

@@ -28,7 +28,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class FromFile:
-    """An argument whose `{}` is the text of a file (path relative to the project), as JSON string literal if asked."""
+    """An argument whose `{}` is the text of a file (path relative to the project), as JSON string literal if asked.
+
+    `arguments.json_literal` makes that literal.
+    """
 
     template: str
     file: str
@@ -37,9 +40,9 @@ class FromFile:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Arguments that appear only when the launch knows a value: `resume` (session id) or `prompt` (text).
+    """Arguments that appear only when the launch knows a value: `resume`, `fork` (a session's id) or `prompt` (text).
 
-    `{}` in `present` is the value; `absent` stands there otherwise.
+    `{}` in `present` is the value; `absent` stands there otherwise. `arguments.expand` fills it in.
     """
 
     slot: str
@@ -52,11 +55,15 @@ Argument = Literal | FromFile | Slot
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Environment of the child: values set, names passed through from the launching one, names removed."""
+    """Environment of the child: values set, names passed through from the launching one, names removed.
+
+    `renamed` maps a name of the child's to the one whose value it gets from the launching environment.
+    """
 
     set: Mapping[str, str] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
     unset: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,105 @@
+"""The user's `flags`: split as a shell would, and freed of what a field of the spec owns."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux_compiler import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agentmux_compiler.agent import Use
+    from agentmux_compiler.diagnostics import Diagnostic
+
+# Fields that a launch fills, not a spec.
+_OF_THE_LAUNCH = ("resume", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """One way to write a flag: `--flag`, `--flag {}` or `--flag key={}`."""
+
+    flag: str
+    valued: bool
+    key: str
+
+    @classmethod
+    def parse(cls, text: str) -> Spelling:
+        flag, _, value = text.partition(" ")
+        return cls(flag, bool(value), value.removesuffix("{}"))
+
+    def length(self, tokens: tuple[str, ...]) -> int:
+        """How many of the first tokens this spelling takes up: 0, 1 or 2."""
+        first = tokens[0]
+        if first == self.flag:
+            return self._separate(tokens)
+        if first.startswith(f"{self.flag}="):
+            return int(first[len(self.flag) + 1 :].startswith(self.key))
+        attached = self.valued and len(self.flag) == len("-x") and first.startswith(self.flag)
+        return int(attached and first[len(self.flag) :].startswith(self.key))
+
+    def _separate(self, tokens: tuple[str, ...]) -> int:
+        if not self.valued:
+            return 1
+        value = tokens[1] if len(tokens) > 1 else "-"
+        if self.key:
+            return 2 if value.startswith(self.key) else 0
+        return 1 if value.startswith("-") else 2
+
+
+def split(use: Use) -> tuple[tuple[str, ...], list[Diagnostic]]:
+    """Every item of `flags` split into arguments."""
+    tokens: list[str] = []
+    found: list[Diagnostic] = []
+    for item in use.flags:
+        try:
+            tokens += shlex.split(item)
+        except ValueError as error:
+            found.append(
+                rules.UNSUPPORTED_VALUE.at(
+                    use.place("flags"),
+                    f"`{item}` in `flags` cannot be split as a shell would: {str(error).lower()}",
+                    help="close the quote, or write the flag and its value as two items",
+                )
+            )
+    return tuple(tokens), found
+
+
+def without_owned(
+    tokens: tuple[str, ...], owns: Mapping[str, Iterable[str]], use: Use
+) -> tuple[tuple[str, ...], list[Diagnostic]]:
+    """The tokens that no field of `owns` claims, and one diagnostic for each that it does."""
+    spellings = [(field, Spelling.parse(text)) for field, texts in owns.items() for text in texts]
+    kept: list[str] = []
+    found: list[Diagnostic] = []
+    while tokens:
+        field, length = _claimed(tokens, spellings)
+        if length:
+            found.append(_owned(field, tokens[:length], use))
+        else:
+            length = 1
+            kept.append(tokens[0])
+        tokens = tokens[length:]
+    return tuple(kept), found
+
+
+def _claimed(tokens: tuple[str, ...], spellings: list[tuple[str, Spelling]]) -> tuple[str, int]:
+    return max(
+        ((field, spelling.length(tokens)) for field, spelling in spellings), key=lambda each: each[1], default=("", 0)
+    )
+
+
+def _owned(field: str, tokens: tuple[str, ...], use: Use) -> Diagnostic:
+    flag = " ".join(tokens)
+    if field in _OF_THE_LAUNCH:
+        return rules.OWNED_FLAG.at(
+            use.place("flags"), f"`{flag}` in `flags` is left out: the launch sets it", help="remove it from `flags`"
+        )
+    return rules.OWNED_FLAG.at(
+        use.place("flags"),
+        f"`{flag}` in `flags` is left out: the field `{field}` owns it",
+        help=f"remove it from `flags` and write `{field}` instead",
+    )

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.placeholders import VARIABLES, VOLATILE, expand, fill_volatile, volatile_at
+from agentmux_compiler.segment import Text
+from agentmux_compiler.templates import expand_template
+
+VALUES = {
+    "AGENT": "Aria",
+    "AGENT_DISPLAY": "Aria",
+    "AGENT_ID": "aria",
+    "AGENT_SLUG": "aria",
+    "PROVIDER": "Codex",
+    "MODEL": "gpt-5.5",
+}
+SAMPLES = """\
+run: echo ${{ github.event.pull_request.title }} ${{AGENT}}
+<p>{{ user.name }}</p> <b v-if="{a: {b: 1}}">{{{AGENT}}}</b>
+{{- if .Values.ingress.enabled }}{{ include "chart.fullname" . }}{{ end }}
+f"{{literal}} {value}" {{UNKNOWN}} {{ AGENT }} {{agent}} {{}} {{AGENT}
+{% raw %}{{x}}{% endraw %} {# comment #} \\{{x}} $AGENT ${AGENT}
+"""
+
+
+def body(text, path="bundles/x.md", first=1):
+    return Text(text, path, tuple(range(first, first + text.count("\n"))))
+
+
+def test_variables_are_replaced_in_one_pass():
+    text = body(
+        "Hello {{AGENT}} ({{AGENT_ID}}) on {{PROVIDER}} with {{MODEL}}, today is {{DATE}} in {{WORKING_DIR}}.\n",
+        first=7,
+    )
+
+    expanded, found = expand(text, {**VALUES, "AGENT": "{{AGENT_ID}}"})
+
+    assert found == []
+    assert expanded.body.text == (
+        "Hello {{AGENT_ID}} (aria) on Codex with gpt-5.5, today is {{DATE}} in {{WORKING_DIR}}.\n"
+    )
+    assert expanded.body.lines == (7,)
+    assert expanded.used == {"AGENT", "AGENT_ID", "PROVIDER", "MODEL", "DATE", "WORKING_DIR"}
+
+
+def test_all_other_braces_stay():
+    expanded, found = expand(body(SAMPLES), VALUES)
+
+    assert (expanded.body.text, expanded.used, found) == (SAMPLES, frozenset(), [])
+
+
+@given(st.text(alphabet="{}$ %#AGENTx.-\n", max_size=60))
+def test_text_without_a_known_variable_is_not_touched(text):
+    if not any(f"{{{{{name}}}}}" in text for name in VARIABLES):
+        assert expand(body(text), VALUES)[0].body.text == text
+
+
+@given(st.lists(st.sampled_from([*(f"{{{{{name}}}}}" for name in VARIABLES), "{", "}", "$", "a", "\n"]), max_size=30))
+def test_lines_keep_their_sources(pieces):
+    text = body("".join(pieces) + "\n", first=3)
+
+    expanded, _ = expand(text, VALUES)
+
+    assert expanded.body.text.count("\n") == len(expanded.body.lines)
+    assert expanded.body.lines == text.lines
+
+
+def test_volatile_values_are_filled_when_a_file_is_written():
+    text = "{{AGENT}} {{DATE}} ${{DATE}} {{WORKING_DIR}}\n"
+
+    assert fill_volatile(text, {"DATE": "2026-04-10"}) == "{{AGENT}} 2026-04-10 ${{DATE}} {{WORKING_DIR}}\n"
+    assert fill_volatile(text, {}) == text
+
+
+def test_volatile_placeholders_have_a_place():
+    text = body("one\ntoday {{DATE}} and {{WORKING_DIR}}\n", first=4)
+
+    assert volatile_at(text) == (
+        ("DATE", Span("bundles/x.md", 5, 7, 5, 15)),
+        ("WORKING_DIR", Span("bundles/x.md", 5, 20, 5, 35)),
+    )
+
+
+def test_within_yaml_only_the_line_is_known():
+    assert volatile_at(body("  {{DATE}}\n", "agents.d/a.yaml", 9)) == (("DATE", Span("agents.d/a.yaml", 9)),)
+
+
+def test_a_variable_without_value_is_said():
+    _, found = expand(body("first\non {{MODEL}}\n"), {})
+
+    assert [(item.code, item.message, item.span) for item in found] == [
+        ("AMX301", "`{{MODEL}}` has no value here", Span("bundles/x.md", 2, 4, 2, 13))
+    ]
+
+
+def test_a_template_is_rendered_and_its_lines_are_traced():
+    source = (
+        "# Rules of {{ AGENT }}\n"  # 3
+        "{% for name in ['one', 'two'] %}\n"  # 4
+        "- {{ name }}\n"  # 5
+        "{% endfor %}\n"  # 6
+        "Stay calm.\n"  # 7
+        "{% if PROVIDER == 'Codex' %}Use the sandbox.{% endif %}\n"  # 8
+        "Done.\n"  # 9
+    )
+
+    expanded, found = expand_template(body(source, "bundles/x.md.j2", 3), VALUES)
+
+    assert found == []
+    assert expanded.body.text == ("# Rules of Aria\n\n- one\n\n- two\n\nStay calm.\nUse the sandbox.\nDone.\n")
+    assert expanded.body.lines[-3:] == (7, 8, 9)
+    assert expanded.body.lines[0] == 3
+    assert expanded.used == {"AGENT", "PROVIDER"}
+
+
+def test_volatile_values_stay_in_a_template_too():
+    expanded, _ = expand_template(body("{{ DATE }} {{ WORKING_DIR }}\n"), VALUES)
+
+    assert expanded.body.text == "{{DATE}} {{WORKING_DIR}}\n"
+    assert expanded.used == set(VOLATILE)
+
+
+def test_a_template_of_white_space_is_empty():
+    expanded, found = expand_template(body("{% if false %}x{% endif %}\n\n"), VALUES)
+
+    assert (expanded.body.text, expanded.body.lines, found) == ("", (), [])
+
+
+def test_a_line_separator_is_no_line_end():
+    expanded, _ = expand_template(body("a\u2028b\x0cc {{ AGENT }}\nd\n"), VALUES)
+
+    assert expanded.body == Text("a\u2028b\x0cc Aria\nd\n", "bundles/x.md", (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "line"),
+    [
+        ("ok\n{{ AGNT }}\n", "AMX301", 2),
+        ("ok\nok\n{{ agent.name }}\n", "AMX301", 3),
+        ("ok\n{% if %}\n", "AMX304", 2),
+        ("ok\n{% for x in y %}\n", "AMX304", 2),
+        ("{{ ().__class__.__bases__ }}\n", "AMX304", 1),
+        ("ok\n{% include 'secret.md' %}\n", "AMX304", 2),
+        ("ok\n{{ 1 / 0 }}\n", "AMX304", 2),
+        ("{{ lipsum() }}\n", "AMX301", 1),
+        ("{{ [1, 2] | random }}\n", "AMX304", 1),
+        ("{{ cycler(1) }}\n", "AMX301", 1),
+        ("{{ [1] | map('string') }}\n", "AMX304", 1),
+        ("{{ 'x' * 10000000 }}\n", "AMX304", 1),
+        ("{{ 9 ** 9 ** 9 }}\n", "AMX304", 1),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}\n", "AMX304", 1),
+    ],
+)
+def test_a_template_that_fails_is_said_with_its_line(source, code, line):
+    expanded, found = expand_template(body(source, "bundles/x.md.j2"), VALUES)
+
+    assert [(item.code, item.span) for item in found] == [(code, Span("bundles/x.md.j2", line))]
+    assert expanded.body.text == ""
+
+
+def test_a_misspelt_variable_gets_a_suggestion():
+    _, found = expand_template(body("{{ AGENTS }}\n"), VALUES)
+
+    assert [(item.message, item.help) for item in found] == [("`AGENTS` is undefined", "did you mean `AGENT`?")]
