@@ -58,6 +58,7 @@ def _skill(tree: Tree, folder: str, name: str, data: bytes) -> tuple[Skill, list
     files = tuple(_files_below(tree, folder, "", MAX_DEPTH))
     fault = name_fault(name)
     found = [invalid_name(path, "skill", name, fault)] if fault else []
+    found += [_too_deep(path)] if any(file.count("/") == MAX_DEPTH for file in files) else []
     text, more = decode(path, data)
     found += [_marked(path) if item.rule is rules.BYTE_ORDER_MARK else item for item in more]
     if text is None:
@@ -89,6 +90,11 @@ def _files_below(tree: Tree, folder: str, below: str, depth: int) -> Iterator[st
             yield below + entry
         elif depth:
             yield from _files_below(tree, folder, below + entry, depth - 1)
+
+
+def _too_deep(path: str) -> Diagnostic:
+    message = f"the skill's folders are nested {MAX_DEPTH} deep or more"
+    return rules.INVALID_SKILL.at(Span(path), message, help="look for a link that leads back up")
 
 
 def _hidden_elsewhere(tree: Tree, folder: str, files: tuple[str, ...]) -> Iterator[Diagnostic]:

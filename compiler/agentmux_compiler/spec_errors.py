@@ -37,6 +37,11 @@ _LIMITS = {
 }
 _KEY = "[key]"
 _QUOTED = 24  # characters of a value that a message repeats
+_PLAIN = {
+    "finite_number": "takes a finite number",
+    "string_too_short": "takes text, and this is empty",
+    "too_short": "takes text, and this is empty",
+}
 _CLOSED = frozenset({"enum", "literal_error"})
 
 
@@ -89,9 +94,10 @@ def found_in(node: Node) -> str:
 
 def _loc(detail: ErrorDetails) -> Loc:
     """The loc in the document: tags of unions and the mark of a key are pydantic's own."""
-    *before, last = detail["loc"] or ("",)
-    kept = tuple(part for part in before if part not in {"<text>", "<file>"})
-    return kept if last in {"", _KEY} else (*kept, last)
+    loc = detail["loc"]
+    if detail["type"] != "extra_forbidden" and loc[-1:] == (_KEY,):
+        loc = loc[:-1]
+    return (*(part for part in loc[:-1] if part not in {"<text>", "<file>"}), *loc[-1:])
 
 
 def _blamed(root: Node, detail: ErrorDetails) -> Loc:
@@ -156,19 +162,21 @@ def _not_listed(loc: Loc, found: Found, detail: ErrorDetails) -> Diagnostic:
 
 
 def _refused(loc: Loc, found: Found, detail: ErrorDetails) -> Diagnostic:
-    context = detail.get("ctx", {})
-    if detail["type"] == "refused":
-        message, remedy = context["message"], context["remedy"] or None
-    elif detail["type"] in _LIMITS:
-        template, name = _LIMITS[detail["type"]]
-        message, remedy = "takes a number " + template.format(f"{context[name]:g}"), None
-    elif detail["type"] in {"string_too_short", "too_short"}:
-        message, remedy = "takes text, and this is empty", None
-    else:
-        message, remedy = f"is refused: {detail['msg']}", None
     at_key = detail["loc"][-1:] == (_KEY,)
     named = f"`{loc[-1]}`" if at_key else subject(loc)
+    message, remedy = _refusal(detail)
     return rules.INVALID_VALUE.at(found.key if at_key else _place(found), f"{named} {message}", help=remedy)
+
+
+def _refusal(detail: ErrorDetails) -> tuple[str, str | None]:
+    """What a value does wrong, to stand behind its name, and how to cure it."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "refused":
+        return context["message"], context["remedy"] or None
+    if kind in _LIMITS:
+        template, name = _LIMITS[kind]
+        return "takes a number " + template.format(f"{context[name]:g}"), None
+    return _PLAIN.get(kind, f"is refused: {detail['msg']}"), None
 
 
 def _place(found: Found) -> Span:

@@ -34,7 +34,24 @@ _FAULTS = (
     _Fault(
         r"found character (.+) that cannot start any token", "a value cannot begin with `{}`", "put the text in quotes"
     ),
-    _Fault(r"found undefined alias '?([^']*)'?", "alias `*{}` has no anchor before it"),
+    _Fault(r"^while scanning a.* directive", "a `%` at the beginning of a line is a directive, and this is none"),
+    _Fault(
+        r"^while scanning an (?:anchor|alias)",
+        "an anchor or alias without a name",
+        "put text that begins with `&` or `*` in quotes",
+        context=True,
+    ),
+    _Fault(
+        r"^while (?:scanning|parsing) an? (?:tag|node)",
+        "a tag that cannot be read",
+        "put text that begins with `!` in quotes",
+        context=True,
+    ),
+    _Fault(
+        r"found undefined alias '?([^']*)'?",
+        "alias `*{}` has no anchor before it",
+        "put text that begins with `*` in quotes",
+    ),
     _Fault(r"found another document", "a second document begins here", "give each agent a file of its own"),
     _Fault(
         r"found unknown escape character (.+)",
@@ -49,12 +66,7 @@ _FAULTS = (
     _Fault(
         r"expected ',' or '(.)'", "an opening bracket that no `{}` closes", "add it, or quote the text", context=True
     ),
-    _Fault(
-        r"expected the node content, but found '<stream end>'",
-        "an opening bracket that is never closed",
-        None,
-        context=True,
-    ),
+    _Fault(r"expected the node content, but found '<stream end>'", "the file ends inside of brackets"),
     _Fault(r"expected the node content", "a value is missing here"),
     _Fault(
         r"expected <block end>|expected '<document start>'",
@@ -79,7 +91,7 @@ def describe(path: str, text: str, error: Exception) -> Diagnostic:
             Span(path, *tab, tab[0], tab[1] + 1), "a tab where YAML takes spaces", help="indent with spaces"
         )
     for fault in _FAULTS:
-        match = re.search(fault.pattern, problem)
+        match = re.search(fault.pattern, f"{getattr(error, 'context', '')}: {problem}")
         if match:
             start = getattr(error, "context_mark", None) if fault.context else None
             return _fault(path, mark, start, _filled(fault.message, match), fault.help)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.hidden_text import find_hidden, visible
 from agentmux_compiler.source_text import decode
+from agentmux_compiler.yaml_core import core_value
 from agentmux_compiler.yaml_faults import describe
 from agentmux_compiler.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -29,12 +29,6 @@ _SCALAR_TAGS = frozenset(
     _CORE + name for name in ("str", "null", "bool", "int", "float", "timestamp", "value", "merge")
 )
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+|#[^\n]*)*)+")
-_WORDS = {"null": None, "true": True, "false": False, "": None, "~": None}
-_WORD = re.compile(r"~?|null|Null|NULL|true|True|TRUE|false|False|FALSE")
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
-_BASED = re.compile(r"0(?:o[0-7]{1,20}|x[0-9a-fA-F]{1,15})")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_SPECIAL = re.compile(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 # The parser turns `\U` escapes into characters and indices without looking; these are what then comes up.
 _PARSER_ERRORS = (YAMLError, ValueError, OverflowError)
 
@@ -131,7 +125,7 @@ class _Reading:
             if key and raw_key.tag == _CORE + "merge":
                 merged += self._merged(value)
             elif key:
-                own.append(Entry(key, value))
+                own.append(Entry(key, _placed(value, key)))
         entries = _overlaid(merged, self._unique(own))
         return Mapping(entries, self._span(raw, tuple(entry.value for entry in entries))), total
 
@@ -210,20 +204,10 @@ class _Reading:
         return mark.line + len(lines), column + 1
 
 
-def core_value(text: str) -> str | int | float | bool | None:
-    """What a plain scalar means in the core schema of YAML 1.2, whatever version a directive claims."""
-    if _WORD.fullmatch(text):
-        return _WORDS[text.lower()]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _BASED.fullmatch(text):
-        return int(text, 0)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    special = _SPECIAL.fullmatch(text)
-    if special:
-        return math.nan if special[1] is None else float(f"{special[1]}inf")
-    return text
+def _placed(value: Node, key: Scalar) -> Node:
+    """A value that is not there stands at its key; the parser puts it wherever the next token begins."""
+    absent = isinstance(value, Scalar) and value.value is None and not value.text
+    return Scalar(None, "", "", key.span) if absent else value
 
 
 def _overlaid(merged: list[Entry], own: list[Entry]) -> tuple[Entry, ...]:
