@@ -1,0 +1,23 @@
+"""A tree with some files replaced, to try a change before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentmux_compiler.tree import MemoryTree, Tree, byte_order
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayTree:
+    """`files` stand over what `below` holds; nothing is ever removed."""
+
+    below: Tree
+    files: Mapping[str, bytes]
+
+    def read(self, path: str) -> bytes | None:
+        return self.files[path] if path in self.files else self.below.read(path)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        names = {*self.below.names(folder), *MemoryTree(self.files).names(folder)}
+        return tuple(sorted(names, key=byte_order))
