@@ -1,0 +1,86 @@
+"""`agentmux show`: what one agent becomes on one provider."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentmux import plan_view, project
+from agentmux.errors import CANNOT_RUN, DONE, FINDINGS, CannotRun
+from agentmux_compiler.agent import Permission
+from agentmux_compiler.argv import Overrides, build_argv
+from agentmux_compiler.diagnostics import Severity
+from agentmux_compiler.pipeline import compile_project
+from agentmux_compiler.providers import load_provider
+from agentmux_compiler.render import View, full, machine
+from agentmux_compiler.render.paint import Paint
+from agentmux_compiler.suggest import listing
+from agentmux_compiler.tree import DiskTree
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from agentmux.streams import Streams
+    from agentmux_compiler.diagnostics import Diagnostic
+    from agentmux_compiler.lowered import Lowered
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    root = project.find(arguments.project)
+    project.check_agents(root, [arguments.agent])
+    compiled = compile_project(DiskTree(root))
+    errors = [item for item in compiled.diagnostics if item.severity is Severity.ERROR]
+    wanted = project.check_providers([arguments.provider] if arguments.provider else [])
+    plans = [lowered for lowered in compiled.plans if lowered.plan.agent == arguments.agent]
+    _say(errors, root, streams)
+    if not plans and errors:
+        return FINDINGS
+    overrides = Overrides(
+        model=arguments.model,
+        effort=arguments.effort,
+        permission=Permission(arguments.permission) if arguments.permission else None,
+        resume=arguments.resume,
+        prompt=arguments.prompt,
+    )
+    lowered, found = overridden(chosen(plans, arguments.agent, wanted), overrides)
+    _say(found, root, streams)
+    if any(item.severity is Severity.ERROR for item in found):
+        return CANNOT_RUN
+    if arguments.format == "json":
+        streams.out.write(machine.dumps(plan_view.as_json(lowered, overrides)))
+    else:
+        streams.out.write(plan_view.for_people(lowered, overrides, arguments.part, Paint(streams.out.color)))
+    return FINDINGS if errors else DONE
+
+
+def chosen(plans: Sequence[Lowered], agent: str, wanted: Sequence[str]) -> Lowered:
+    """The plan on the provider asked for, else on the agent's first.
+
+    Raises:
+        CannotRun: the agent is abstract, or does not run on that provider.
+    """
+    if not plans:
+        raise CannotRun(f"`{agent}` is abstract: only agents that extend it are built")
+    found = next((lowered for lowered in plans if lowered.plan.provider in (wanted or [lowered.plan.provider])), None)
+    if found is None:
+        names = listing(lowered.plan.provider for lowered in plans)
+        raise CannotRun(f"`{agent}` does not run on `{wanted[0]}`", notes=[f"it runs on {names}"])
+    return found
+
+
+def overridden(lowered: Lowered, overrides: Overrides) -> tuple[Lowered, list[Diagnostic]]:
+    """The plan with another model, effort or permission, and what the provider says to that."""
+    if lowered.use is None:
+        return lowered, []
+    provider = load_provider(lowered.plan.provider)
+    _, known = build_argv(provider, lowered.use, lowered.parts)
+    argv, found = build_argv(provider, lowered.use, lowered.parts, overrides)
+    use = overrides.apply(lowered.use)
+    plan = replace(lowered.plan, argv=argv, model=use.model, effort=use.effort, permission=use.permission.value)
+    return replace(lowered, plan=plan), [item for item in found if item not in known]
+
+
+def _say(found: Sequence[Diagnostic], root: Path, streams: Streams) -> None:
+    streams.err.write(full.diagnostics(found, View(project.source_reader(root), Paint(streams.err.color))))

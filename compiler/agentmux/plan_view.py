@@ -1,0 +1,142 @@
+"""A lowered plan for people and for programs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from agentmux.table import table
+from agentmux_compiler.prefix.tokens import Counter, estimate
+from agentmux_compiler.render.visible import visible
+from agentmux_compiler.render.words import number
+from agentmux_compiler.tree import byte_order
+from agentmux_launcher.arguments import expand, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agentmux_compiler.argv import Overrides
+    from agentmux_compiler.lowered import Lowered, PrefixSegment
+    from agentmux_compiler.render.paint import Paint
+    from agentmux_launcher.manifest import Environment
+
+OPAQUE = "the CLI's own"
+
+
+def as_json(lowered: Lowered, overrides: Overrides) -> dict[str, Any]:
+    """Everything at once; `argv` is exact, the executable first."""
+    plan = lowered.plan
+    return {
+        "agent": plan.agent,
+        "provider": plan.provider,
+        "display": plan.display,
+        "model": plan.model,
+        "effort": plan.effort,
+        "permission": plan.permission,
+        "delivery": plan.delivery,
+        "cli_version": plan.cli_version,
+        "argv": exact_argv(lowered, overrides.values),
+        "cwd": plan.cwd,
+        "env": environment(plan.env),
+        "files": files(lowered),
+        "segments": segments(lowered.prefix.segments),
+    }
+
+
+def exact_argv(lowered: Lowered, values: Mapping[str, str]) -> list[str]:
+    """What the child would be started with."""
+    texts = {file.path: file.content.decode("utf-8", "replace") for file in lowered.files}
+    return [lowered.plan.executable, *expand(lowered.plan.argv, lambda path: texts.get(path, f"<{path}>"), values)]
+
+
+def environment(env: Environment) -> dict[str, Any]:
+    """Values that are set, names whose value is passed on, names that are removed; never a secret's value."""
+    return {
+        "set": dict(env.set),
+        "pass": list(env.passed),
+        "renamed": dict(env.renamed),
+        "unset": list(env.unset),
+    }
+
+
+def files(lowered: Lowered) -> list[str]:
+    return sorted({file.path for file in lowered.files}, key=byte_order)
+
+
+def segments(parts: Iterable[PrefixSegment]) -> list[dict[str, Any]]:
+    """The prompt in the order the backend sees it; tokens of the CLI's own parts are estimates from their size."""
+    counter = Counter()
+    return [_segment(part, counter) for part in parts]
+
+
+def _segment(part: PrefixSegment, counter: Counter) -> dict[str, Any]:
+    body = part.body
+    return {
+        "layer": part.layer,
+        "name": part.name,
+        "path": body.path if body else None,
+        "line": body.line(0) if body else None,
+        "bytes": len(body.text.encode("utf-8", "replace")) if body else part.size,
+        "tokens": counter.count(body.text) if body else estimate(part.size),
+        "stability": "volatile" if part.volatile else "stable",
+    }
+
+
+def for_people(lowered: Lowered, overrides: Overrides, part: str | None, paint: Paint) -> str:
+    """One part by itself, so that it can be piped; or all of them under headings."""
+    parts = {
+        "argv": _argv(lowered, overrides),
+        "env": _environment(lowered.plan.env),
+        "files": "".join(f"{visible(path)}\n" for path in files(lowered)),
+        "prefix": _prefix(lowered, paint) if part in {None, "prefix"} else "",
+    }
+    if part:
+        return parts[part]
+    headings = {"argv": "command line", "env": "environment", "files": "files", "prefix": "prompt"}
+    blocks = [f"{paint('strong', f'{headings[name]}:')}\n{text}" for name, text in parts.items() if text]
+    return "\n".join([_title(lowered, paint), *blocks])
+
+
+def _title(lowered: Lowered, paint: Paint) -> str:
+    plan = lowered.plan
+    facts = {
+        "model": plan.model or "the CLI's default",
+        "effort": plan.effort or "the CLI's default",
+        "permission": plan.permission,
+        "delivery": plan.delivery,
+        "runs in": plan.cwd,
+        "described for": f"{plan.executable} {plan.cli_version}",
+    }
+    lines = "".join(f"  {name:<14}{visible(value)}\n" for name, value in facts.items())
+    return f"{paint('strong', visible(f'{plan.display} ({plan.agent}) on {plan.provider}'))}\n{lines}"
+
+
+def _argv(lowered: Lowered, overrides: Overrides) -> str:
+    """As a shell would take it, a file's name for its text."""
+    return visible(shlex.join([lowered.plan.executable, *shown(lowered.plan.argv, overrides.values)])) + "\n"
+
+
+def _environment(env: Environment) -> str:
+    rows = [
+        *(f"set    {name}={value}" for name, value in sorted(env.set.items())),
+        *(f"pass   {name}" for name in sorted(env.passed)),
+        *(f"pass   {name} as {new}" for new, name in sorted(env.renamed.items())),
+        *(f"unset  {name}" for name in sorted(env.unset)),
+    ]
+    return "".join(f"{visible(row)}\n" for row in rows)
+
+
+def _prefix(lowered: Lowered, paint: Paint) -> str:
+    parts = lowered.prefix.segments
+    values = segments(parts)
+    rows = [_row(part, each) for part, each in zip(parts, values, strict=True)]
+    total = (number(sum(each[name] for each in values)) for name in ("bytes", "tokens"))
+    rows.append(("total", "", "", *total, ""))
+    return table(("LAYER", "SEGMENT", "FROM", "BYTES", "TOKENS", "STABILITY"), rows, paint, right={3, 4})
+
+
+def _row(part: PrefixSegment, values: Mapping[str, Any]) -> tuple[str, ...]:
+    place = OPAQUE if part.opaque else f"{values['path']}:{values['line']}"
+    about = "~" if part.opaque else ""
+    size, tokens = number(values["bytes"]), f"{about}{number(values['tokens'])}"
+    return (values["layer"], values["name"], place, size, tokens, values["stability"])
