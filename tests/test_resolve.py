@@ -192,6 +192,16 @@ def test_a_concrete_agent_needs_a_provider():
     ]
 
 
+@pytest.mark.parametrize("text", ["providers: [claude]\n", "provider: {claude: {}}\n"])
+def test_a_misspelt_provider_list_is_not_called_missing(text):
+    assert len(said(agent(text))) == 1
+    assert len(said({"agents.d/base.yaml": f"abstract: true\n{text}", "agents.d/a.yaml": "extends: base\n"})) == 1
+
+
+def test_an_unrelated_fault_does_not_hide_that_providers_are_missing():
+    assert [item[0] for item in said(agent("bundels: [x]\n"))] == ["AMX102", "AMX108"]
+
+
 def test_unknown_and_repeated_providers():
     project, found = resolved(agent("providers:\n  claud: {}\n  codex-cli:\n  codex: {}\n"))
     assert [use.provider for use in project.agents[0].uses] == ["codex"]

@@ -85,7 +85,7 @@ def _agent(spec: Spec, sources: _Sources) -> tuple[ResolvedAgent, list[Diagnosti
 
 
 def _uses(spec: Spec) -> tuple[tuple[Use, ...], list[Diagnostic]]:
-    if spec.fields.providers or spec.fields.abstract:
+    if spec.fields.providers or spec.fields.abstract or spec.may_have_meant("providers"):
         return uses_of(spec)
     entry = spec.node.entry("providers")
     fault = rules.MISSING_FIELD.at(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from agentmux_compiler import rules
@@ -28,12 +29,20 @@ _ENDINGS = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A spec with all that it inherits. `node` is what `fields` were made from: each value with its place."""
+    """A spec with all that it inherits. `node` is what `fields` were made from: each value with its place.
+
+    `left_out` are the fields, here and in its bases, that had to be left out as faulty or are not known.
+    """
 
     name: str
     path: str
     fields: AgentSpec
     node: Mapping
+    left_out: frozenset[str] = frozenset()
+
+    def may_have_meant(self, field: str) -> bool:
+        """Whether `field` is missing because of a fault that is reported already."""
+        return bool(get_close_matches(field, self.left_out, n=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +143,7 @@ def _checked(name: str, path: str, own: Node | None, specs: dict[str, Spec]) -> 
         return None, []
     merged, found = merge(below.node if below else None, own)
     model, rest, more = validate(AgentSpec, merged)
-    spec = Spec(name, path, model, rest) if model and isinstance(rest, Mapping) else None
-    return spec, [*found, *more]
+    if model is None or not isinstance(merged, Mapping) or not isinstance(rest, Mapping):
+        return None, [*found, *more]
+    left_out = merged.names - rest.names | (below.left_out if below else frozenset())
+    return Spec(name, path, model, rest, left_out), [*found, *more]

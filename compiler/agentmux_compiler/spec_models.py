@@ -177,14 +177,3 @@ class BundleFront(Model):
     order: int = Field(0, description="Place among the global bundles, rising")
     providers: Names | None = Field(None, description="Providers that get it; default: all")
     allow_unicode: Names = Field((), description="Invisible characters meant to be there, such as `U+200B`")
-
-
-class SkillFront(BaseModel):
-    """Front matter of `skills/NAME/SKILL.md`; CLIs pass over fields that they do not know, and so do we."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
-
-    name: str
-    description: str
-    effort: str | None = None
-    model: str | None = None

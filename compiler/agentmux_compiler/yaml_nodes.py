@@ -64,6 +64,10 @@ class Mapping:
     def plain(self) -> Any:
         return {entry.key.text: entry.value.plain() for entry in self.entries}
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(entry.key.text for entry in self.entries)
+
     def entry(self, name: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.key.text == name), None)
 
