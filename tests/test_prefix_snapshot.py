@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -40,20 +42,30 @@ SWAPPED = (
 SPEC = "providers:\n  claude: {effort: high}\nbundles:\n  - b\n  - a\n"
 
 
-@pytest.fixture
-def session(write_project):
-    """Run the test above in a project whose baseline was accepted; each run may change its text."""
-    root = write_project({"agents.d/reviewer.yaml": SPEC, "snapshots/README.md": "mine\n"})
-
+def run_tests(root, *arguments, change=("", "")):
+    """Run the test above, with a part of its text replaced."""
+    (root / "test_held.py").write_text(TEST.replace(*change), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
+    return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
-    def run(*arguments, change=("", "")):
-        (root / "test_held.py").write_text(TEST.replace(*change), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
-        return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
 
-    run("--snapshot-update")
-    return root, run
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory):
+    """A project whose baseline was accepted by `--snapshot-update`."""
+    root = tmp_path_factory.mktemp("accepted")
+    for path, text in {"agents.d/reviewer.yaml": SPEC, "snapshots/README.md": "mine\n"}.items():
+        (root / path).parent.mkdir()
+        (root / path).write_text(text, encoding="utf-8")
+    run_tests(root, "--snapshot-update")
+    return root
+
+
+@pytest.fixture
+def session(accepted, tmp_path):
+    """The accepted project, and a way to run its test."""
+    root = shutil.copytree(accepted, tmp_path / "project")
+    return root, partial(run_tests, root)
 
 
 def listing(root):

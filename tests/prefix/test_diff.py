@@ -10,7 +10,7 @@ from agentmux_compiler.diagnostics import Severity, Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
 from agentmux_compiler.prefix.diff import diff, diff_all
 from agentmux_compiler.prefix.reasons import REASONS, diagnostics
-from agentmux_compiler.prefix.tokens import Counter
+from agentmux_compiler.prefix.tokens import Counter, estimate
 from agentmux_compiler.report import Break, Change, Summary, TextKept
 from agentmux_compiler.segment import Text
 
@@ -206,6 +206,19 @@ REASON_CASES = {
             ("renamed", "instructions", "bundles/t.md", SPEC, 16, True),
         ],
     ),
+    "renamed before a break": (
+        with_segments(TOOLS, SYSTEM, replace(STYLE, name="bundles/s.md"), SAFETY, edited(TESTS, "x\n"), TAIL),
+        "broken",
+        [
+            ("edited", "instructions", "bundles/tests.md", "bundles/tests.md", 1, False),
+            ("renamed", "instructions", "bundles/s.md", SPEC, 14, False),
+        ],
+    ),
+    "permission that changes a part's size": (
+        with_segments(TOOLS, replace(SYSTEM, size=7_000), STYLE, SAFETY, TESTS, permission="plan"),
+        "broken",
+        [("permission", "system", "claude 2.1.332/base prompt", SPEC, 6, False)],
+    ),
     "one bundle split in two": (
         with_segments(
             TOOLS,
@@ -333,6 +346,7 @@ REASON_CASES = {
     ),
 }
 BEFORE = {
+    "permission that changes a part's size": replace(BASE, segments=WITHOUT_TAIL),
     "model that changes none": replace(BASE, segments=WITHOUT_TAIL),
     "permission that changes none": replace(BASE, segments=WITHOUT_TAIL),
     "nothing but the model's name": with_segments(TOOLS, SYSTEM, STYLE, SAFETY, own("bundles/m.md", "You are opus.\n")),
@@ -429,14 +443,51 @@ def test_a_tail_of_a_long_file_keeps_nearly_all_of_it_and_a_swap_does_not():
     assert tail.bytes_kept / tail.bytes_total > 0.99
 
 
-def test_new_and_removed_plans_need_no_baseline():
-    report = diff_all({"reviewer/claude": BASE}, [replace(BASE, agent="tester")], "snapshots", COUNTER)
+def test_plans_stand_in_byte_order_whether_they_are_new_or_removed():
+    current = [replace(BASE, agent=agent) for agent in ("é", "z", "b", "Z")]
+    report = diff_all({"reviewer/claude": BASE, "b/claude": current[2]}, current, "snapshots", COUNTER)
     assert [(plan.agent, plan.verdict, plan.text.bytes_kept) for plan in report.plans] == [
+        ("Z", "new", 0),
+        ("b", "unchanged", 47_538),
         ("reviewer", "removed", 0),
-        ("tester", "new", 0),
+        ("z", "new", 0),
+        ("é", "new", 0),
     ]
-    assert report.summary == Summary(plans=2, new=1, removed=1)
+    assert report.summary == Summary(plans=5, unchanged=1, new=3, removed=1)
     assert report.baseline == "snapshots"
+
+
+def test_text_on_both_sides_of_an_opaque_part_is_measured_as_one():
+    before = with_segments(STYLE, SYSTEM, SAFETY, TAIL)
+    found = diff(before, with_segments(STYLE, SYSTEM, edited(SAFETY, "# Safety\n\nNo keys.\n"), TAIL), COUNTER)
+    kept = COUNTER.count(STYLE.text) + COUNTER.count("# Safety\n\nNo ")
+    assert found.own == TextKept(58, 52, COUNTER.count(STYLE.text + "# Safety\n\nNo keys.\n"), kept, "o200k_base", 0.0)
+    assert (found.text.bytes_kept, found.text.tokens_kept) == (6_852 + 52, kept + 1_684)
+
+
+def test_an_opaque_part_that_differs_is_not_kept():
+    found = diff(BASE, replace(BASE, permission="plan"), COUNTER)
+    assert found.text.bytes_kept == found.text.bytes_total - 9_409
+    assert found.text.tokens_kept == found.own.tokens_total + estimate(31_188 + 6_852)
+
+
+@pytest.mark.parametrize(
+    ("second", "separated"),
+    [
+        (SAFETY, True),
+        (replace(SAFETY, layer="system"), False),
+        (replace(SAFETY, file="AGENTS.md"), False),
+        (replace(SAFETY, name="skills/safety.md"), False),
+    ],
+)
+def test_sections_of_one_file_are_separated_by_an_empty_line(second, separated):
+    found = diff(None, with_segments(STYLE, second), COUNTER)
+    assert found.own.bytes_total == STYLE.size + SAFETY.size + separated
+
+
+def test_a_part_without_bytes_only_marks_a_place():
+    mark = opaque("system", "end of system", 0)
+    assert diff(BASE, with_segments(TOOLS, SYSTEM, mark, *BASE.segments[2:]), COUNTER).verdict == "unchanged"
 
 
 def test_diff_needs_a_plan():

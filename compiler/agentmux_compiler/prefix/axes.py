@@ -34,7 +34,7 @@ AXES: Mapping[str, Axis] = {
     "permission": Axis("permission", "permission"),
     "mcp": Axis("tools", "mcp"),
     "tools": Axis("tools", "flags"),
-    "skills": Axis("inserted", "skills"),
+    "skills": Axis("edited", "skills"),
     "cwd": Axis("environment", "workdir", "environment"),
     "flags": Axis("environment", "flags"),
     "env": Axis("environment", "env", "environment"),

@@ -35,6 +35,8 @@ def _changed(axis: str, before: PlanPrefix, after: PlanPrefix) -> str:
     match axis:
         case "mcp":
             return _came_and_went(_servers(before), _servers(after), "MCP server")
+        case "skills":
+            return "the skills that are listed changed"
         case "env":
             return _came_and_went(before.env, after.env, "variable")
         case "tools" | "flags":

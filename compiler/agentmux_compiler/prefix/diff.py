@@ -59,22 +59,26 @@ def diff(before: PlanPrefix | None, after: PlanPrefix | None, counter: Counter) 
 
 
 def _compared(pair: Comparison, counter: Counter) -> PlanDiff:
-    found = events(pair)
     parted = diverge(pair.left, pair.right, pair.same)
-    cause = _cause(found, parted)
+    cause, found = _cause(events(pair), parted)
     verdict = "broken" if cause else "kept" if found else "unchanged"
     byte, own = (parted.byte, parted.own) if parted else (pair.right.size, len(pair.right.own))
     text, own_text = measure_text(pair.right, byte, own, counter), measure_own(pair.right, pair.left.own, counter)
     return replace(
         _plan_diff(pair.after, verdict, text, own_text),
-        first_break=_break(cause, found, parted, pair) if cause else None,
+        first_break=_break(cause, parted, pair) if cause else None,
         changes=tuple(_change(event, cause, byte) for event in sorted(found, key=lambda each: _order(each, cause))),
     )
 
 
-def _cause(found: Sequence[Event], parted: Divergence | None) -> Event | None:
-    """The change that the first break is due to: a key of the cache before any text."""
-    return next((event for event in found if event.key), None) or _text_cause(found, parted)
+def _cause(found: list[Event], parted: Divergence | None) -> tuple[Event | None, list[Event]]:
+    """The change that the first break is due to, and all of them: a key of the cache comes before any text."""
+    text_cause = _text_cause(found, parted)
+    keys = [event for event in found if event.key]
+    if not keys or text_cause in keys:
+        return text_cause, found
+    cause = replace(keys[0], layer="key", segment=keys[0].axis or "")
+    return cause, [cause if event is keys[0] else event for event in found]
 
 
 def _text_cause(found: Sequence[Event], parted: Divergence | None) -> Event | None:
@@ -111,8 +115,8 @@ def _change(event: Event, cause: Event | None, byte: int) -> Change:
     )
 
 
-def _break(cause: Event, found: Sequence[Event], parted: Divergence | None, pair: Comparison) -> Break:
-    if parted is None or _text_cause(found, parted) is not cause:
+def _break(cause: Event, parted: Divergence | None, pair: Comparison) -> Break:
+    if parted is None or cause.layer == "key":
         return _key_break(cause, pair)
     before, after = (side.excerpt(signs=cause.reason == "whitespace") for side in (parted.before, parted.after))
     segment, span = cause.segment, cause.span

@@ -72,7 +72,13 @@ class Comparison:
 
 
 def compare(before: PlanPrefix, after: PlanPrefix) -> Comparison:
-    return Comparison(before, after, render(before.segments), render(after.segments), changed_axes(before, after))
+    left, right = (render([item for item in plan.segments if _sent(item)]) for plan in (before, after))
+    return Comparison(before, after, left, right, changed_axes(before, after))
+
+
+def _sent(segment: PrefixSegment) -> bool:
+    """Whether there is anything of it to send: some parts of a layout only mark a place."""
+    return not segment.opaque or segment.size > 0
 
 
 def events(pair: Comparison) -> list[Event]:

@@ -46,9 +46,8 @@ class Rendered:
         return "".join(self.runs)
 
 
-def render(listed: Sequence[PrefixSegment]) -> Rendered:
-    """Put segments in place; opaque parts of no bytes, which only mark a place in a layout, are left out."""
-    segments = [item for item in listed if item.size or not item.opaque]
+def render(segments: Sequence[PrefixSegment]) -> Rendered:
+    """Put segments in place, one behind the other."""
     pieces: list[Piece] = []
     runs: list[list[str]] = [[]]
     opaque: list[PrefixSegment] = []
