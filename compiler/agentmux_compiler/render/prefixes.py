@@ -94,27 +94,32 @@ def _bar(plan: PlanDiff, view: View) -> str:
 
 
 def _where(plan: PlanDiff) -> str:
-    own = plan.own
+    """The part of the loss that is the project's own text, and the place of the first difference."""
+    own, first = plan.own, plan.first_break
+    if under_another_key(plan):
+        return ""
     of_own = ""
     if own and own.tokens_total != plan.text.tokens_total:
         of_own = f", {number(own.tokens_total - own.tokens_kept)} of {number(own.tokens_total)} of your own text"
-    first = plan.first_break
-    layer = f", from byte {number(first.byte)} in `{first.layer}`" if first and not under_another_key(plan) else ""
-    return visible(of_own + layer)
+    return visible(of_own + (f", from byte {number(first.byte)} in `{first.layer}`" if first else ""))
 
 
 def _quotes(cause: Cause, view: View) -> list[str]:
-    """The text before and after, where the first break has any."""
+    """The text before and after; a key's values are told by a note."""
     first = cause.plans[0].first_break
-    if first is None or first.before == first.after:
+    if first is None or first.before == first.after or under_another_key(cause.plans[0]):
         return []
-    drawn = with_white_space if cause.changes and cause.changes[0].reason == "whitespace" else _quote
-    before, after = (head(drawn(text), QUOTE) for text in (first.before, first.after))
+    before, after = _excerpts(first.before, first.after, drawn=cause.changes[0].reason == "whitespace")
     return [view.paint("lost", f"- {before}"), view.paint("kept", f"+ {after}")]
 
 
-def _quote(text: str) -> str:
-    return visible(text.rstrip("\n").replace("\n", "␤"))
+def _excerpts(before: str, after: str, *, drawn: bool) -> tuple[str, str]:
+    """Both on one line: their first lines if these differ already."""
+    if drawn:
+        return head(with_white_space(before), QUOTE), head(with_white_space(after), QUOTE)
+    lines = before.partition("\n")[0], after.partition("\n")[0]
+    left, right = lines if lines[0] != lines[1] else (before, after)
+    return head(visible(left.replace("\n", "␤")), QUOTE), head(visible(right.replace("\n", "␤")), QUOTE)
 
 
 def _notes(cause: Cause) -> Iterator[str]:
