@@ -45,6 +45,10 @@ class Cause:
         return RULES.get(self.changes[0].code, PREFIX_BROKEN) if self.changes else PREFIX_BROKEN
 
     @property
+    def reason(self) -> str:
+        return self.changes[0].reason if self.changes else ""
+
+    @property
     def what(self) -> str:
         return phrase(self.changes[0]) if self.changes else "the prefix changed"
 

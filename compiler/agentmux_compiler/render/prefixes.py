@@ -109,7 +109,7 @@ def _quotes(cause: Cause, view: View) -> list[str]:
     first = cause.plans[0].first_break
     if first is None or first.before == first.after or under_another_key(cause.plans[0]):
         return []
-    before, after = _excerpts(first.before, first.after, drawn=cause.changes[0].reason == "whitespace")
+    before, after = _excerpts(first.before, first.after, drawn=cause.reason == "whitespace")
     return [view.paint("lost", f"- {before}"), view.paint("kept", f"+ {after}")]
 
 
