@@ -294,6 +294,14 @@ def test_partial_places_what_can_be_placed(tmp_path):
     assert "last" in (tmp_path / "CLAUDE.md").read_bytes().decode()
 
 
+def test_a_merge_conflict_is_not_carried_back(tmp_path):
+    build(project(tmp_path))
+    edit(tmp_path, "Be brief.\n", "<<<<<<< ours\nBe brief.\n=======\nBe long.\n>>>>>>> theirs\n")
+    adoption, found = adopt("CLAUDE.md", workshop(tmp_path))
+    assert adoption == Adoption()
+    assert [item.message for item in found] == ["`CLAUDE.md` cannot be adopted: it holds a merge conflict"]
+
+
 def test_sources_that_changed_since_the_build_are_not_overwritten(tmp_path):
     build(project(tmp_path))
     edit(tmp_path, "Be brief.", "Be kind.")

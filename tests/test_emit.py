@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentmux_compiler import disk
 from agentmux_compiler.accept import accept, check_snapshots
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.emit import check, manifest_of, plan_writes
+from agentmux_compiler.emit import check, launch_plans, manifest_of, plan_writes
 from agentmux_compiler.header import HEADER
 from agentmux_compiler.journal import known
 from agentmux_compiler.lowered import OutputFile
@@ -22,6 +22,7 @@ from agentmux_compiler.report import FileStatus
 from agentmux_compiler.tree import DiskTree, digest
 from agentmux_compiler.write_plan import statuses
 from agentmux_compiler.writes import Applied, apply
+from agentmux_launcher.manifest import Environment, LaunchPlan, Manifest
 
 AT = Span("agents.d/main.yaml", 3, 3)
 
@@ -196,6 +197,45 @@ def test_an_edited_output_stays_until_force(tmp_path):
     assert (tmp_path / "CLAUDE.md").read_bytes() == text("one")
 
 
+def test_a_merge_conflict_in_an_output_says_how_it_is_written_anew(tmp_path):
+    build(tmp_path, [CLAUDE])
+    (tmp_path / "CLAUDE.md").write_bytes(text("<<<<<<< ours\none\n=======\ntwo\n>>>>>>> theirs"))
+    (item,) = build(tmp_path, [CLAUDE]).diagnostics
+    assert (item.code, item.message) == ("AMX602", "`CLAUDE.md` holds a merge conflict")
+    assert item.help == "resolve the conflict in the sources, then run `agentmux build --force` to write it anew"
+
+
+def launch(agent: str, model: str) -> LaunchPlan:
+    return LaunchPlan(
+        agent=agent,
+        provider="claude",
+        display=agent,
+        executable="claude",
+        controller="persistent",
+        model=model,
+        effort=None,
+        permission="ask",
+        delivery="file",
+        cwd=".",
+        argv=(),
+        env=Environment(),
+        files=(),
+        startup=None,
+        prompt_delivery="stdin",
+        frames="claude",
+        session_id_field=None,
+        cli_version="2",
+        stdio={},
+    )
+
+
+def test_a_narrowed_build_keeps_the_launch_plans_of_others_as_they_were_built():
+    old = Manifest("1", (), (launch("a", "old"), launch("b", "old"), launch("gone", "old")))
+    new = [launch("a", "new"), launch("b", "new"), launch("c", "new")]
+    assert launch_plans(new, old, lambda agent, _provider: agent == "a") == (launch("a", "new"), launch("b", "old"))
+    assert launch_plans(new, None, lambda _agent, _provider: True) == tuple(new)
+
+
 def test_an_edited_output_that_nothing_wants_stays_until_force(tmp_path):
     build(tmp_path, OUTPUTS)
     (tmp_path / "GEMINI.md").write_bytes(b"mine\n")
@@ -291,7 +331,7 @@ def test_nothing_is_written_through_a_link(tmp_path, target):
     (tmp_path / "GEMINI.md").symlink_to(target)
     result = build(tmp_path, [CLAUDE, GEMINI], force=True)
     assert [(item.code, item.span, item.message) for item in result.diagnostics] == [
-        ("AMX606", AT, "`GEMINI.md` is a symlink, and `GEMINI.md` would be written through it")
+        ("AMX606", AT, "`GEMINI.md` is a symlink, and nothing is written through one")
     ]
     assert (tmp_path / "GEMINI.md").is_symlink()
     assert (tmp_path / "CLAUDE.md").read_bytes() == CLAUDE.content
@@ -302,7 +342,7 @@ def test_nothing_is_written_through_a_linked_folder(tmp_path):
     (tmp_path / ".claude").symlink_to("elsewhere", target_is_directory=True)
     result = build(tmp_path, [SKILL])
     assert found(result) == [
-        ("AMX606", "`.claude` is a symlink, and `.claude/skills/notes/SKILL.md` would be written through it")
+        ("AMX606", f"`.claude`, on the way to `{SKILL.path}`, is a symlink, and nothing is written through one")
     ]
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

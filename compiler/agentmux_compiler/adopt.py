@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Settings
-from agentmux_compiler.blocks import first_difference
+from agentmux_compiler.blocks import first_difference, has_conflict
 from agentmux_compiler.carry_back import carry_back, normalised
 from agentmux_compiler.diagnostics import Diagnostic, Span, has_errors
 from agentmux_compiler.emit import written
@@ -96,12 +96,9 @@ def _adopt_edit(
     path: str, data: bytes, wanted: OutputFile | None, shop: Workshop, *, partial: bool
 ) -> tuple[Adoption, list[Diagnostic]]:
     edited = normalised(data)
-    if wanted is None:
-        return NOTHING, [not_adoptable(path, "no agent builds it any more", "delete it, or rename it to keep it")]
-    if edited is None or not wanted.lines:
-        return NOTHING, [not_adoptable(path, "it is not built from lines of text", "make the change in its source")]
-    if not _as_built(wanted, shop):
-        return NOTHING, [_source_changed(path)]
+    fault = _edit_fault(path, data, wanted, shop)
+    if fault or wanted is None or edited is None:
+        return NOTHING, [fault or not_adoptable(path, "it is not UTF-8")]
     carried = carry_back(wanted, edited, shop.tree)
     if not carried.sources and not carried.unplaced:
         return NOTHING, [not_adoptable(path, "it has no edit in it", "run `agentmux build`")]
@@ -109,6 +106,17 @@ def _adopt_edit(
         return NOTHING, list(carried.unplaced)
     adoption, found = _tried(path, data, carried.sources, shop, None if carried.unplaced else edited)
     return adoption, [*carried.unplaced, *found]
+
+
+def _edit_fault(path: str, data: bytes, wanted: OutputFile | None, shop: Workshop) -> Diagnostic | None:
+    """Why an edited output cannot be compared with what was built, if it cannot."""
+    if wanted is None:
+        return not_adoptable(path, "no agent builds it any more", "delete it, or rename it to keep it")
+    if not wanted.lines:
+        return not_adoptable(path, "it is not built from lines of text", "make the change in its source")
+    if has_conflict(data, wanted.content):
+        return not_adoptable(path, "it holds a merge conflict", "resolve it in the sources")
+    return None if _as_built(wanted, shop) else _source_changed(path)
 
 
 def _as_built(wanted: OutputFile, shop: Workshop) -> bool:

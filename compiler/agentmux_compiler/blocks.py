@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import OutputFile
     from agentmux_compiler.tree import Found
+
+_CONFLICT = re.compile(rb"^<{7} .*^={7}\r?$.*^>{7} ", re.MULTILINE | re.DOTALL)
 
 
 def foreign_file(output: OutputFile) -> Diagnostic:
@@ -47,6 +50,12 @@ def not_mergeable(output: OutputFile, reason: str) -> Diagnostic:
 
 
 def edited_output(path: str, current: bytes, wanted: bytes) -> Diagnostic:
+    if has_conflict(current, wanted):
+        return rules.EDITED_OUTPUT.at(
+            Span(path, first_difference(current, wanted)),
+            f"`{path}` holds a merge conflict",
+            help="resolve the conflict in the sources, then run `agentmux build --force` to write it anew",
+        )
     return rules.EDITED_OUTPUT.at(
         Span(path, first_difference(current, wanted)),
         f"`{path}` was edited since it was built",
@@ -80,11 +89,15 @@ def met_on_the_way(path: str, found: Found) -> Diagnostic:
     if found.entry is Entry.LINK:
         return rules.OUTPUT_BEHIND_LINK.at(
             Span(path),
-            f"`{found.path}` is a symlink, and `{path}` would be written through it",
+            f"{_link(path, found.path)} is a symlink, and nothing is written through one",
             help=f"remove the link `{found.path}`, then run `agentmux build`",
         )
     what = {Entry.FILE: "a file", Entry.FOLDER: "a folder"}.get(found.entry, "neither a file nor a folder")
     return cannot_write(path, f"`{found.path}` is {what}", remedy=f"move `{found.path}` away")
+
+
+def _link(path: str, link: str) -> str:
+    return f"`{path}`" if path == link else f"`{link}`, on the way to `{path}`,"
 
 
 def changed_meanwhile(path: str) -> Diagnostic:
@@ -135,6 +148,11 @@ def foreign_snapshot(path: str) -> Diagnostic:
         f"`{path}` was not written by agentmux and stands where snapshots should go",
         help="give snapshots another folder: `paths: {snapshots: FOLDER}` in `agents.d/_project.yaml`",
     )
+
+
+def has_conflict(current: bytes, wanted: bytes) -> bool:
+    """Whether a file holds git's conflict markers that its sources do not quote."""
+    return bool(_CONFLICT.search(current)) and not _CONFLICT.search(wanted)
 
 
 def first_difference(left: bytes, right: bytes) -> int:

@@ -130,6 +130,15 @@ def manifest_of(
     return Manifest(version, tuple(files), tuple(ordered), folders=folders)
 
 
+def launch_plans(
+    plans: Iterable[LaunchPlan], manifest: Manifest | None, holds: Callable[[str, str], bool]
+) -> tuple[LaunchPlan, ...]:
+    """The plans of a build narrowed to what `holds(agent, provider)`: the others stay as their last build made them."""
+    earlier = {(plan.agent, plan.provider): plan for plan in (manifest.plans if manifest else ())}
+    found = (plan if holds(*key) else earlier.get(key) for plan in plans for key in [(plan.agent, plan.provider)])
+    return tuple(plan for plan in found if plan)
+
+
 def _want(output: OutputFile, ground: Ground) -> Step:
     path = output.path
     if leaves_project(path) or path.split("/")[0].lower() == ".git":
