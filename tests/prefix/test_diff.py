@@ -193,6 +193,18 @@ REASON_CASES = {
             ("edited", "instructions", "bundles/tests.md", "bundles/tests.md", 2, True),
         ],
     ),
+    "a variable used for the first time": (
+        with_segments(
+            TOOLS,
+            SYSTEM,
+            replace(edited(STYLE, "# Style of Reviewer\n"), name="bundles/style@reviewer+claude.md"),
+            SAFETY,
+            TESTS,
+            TAIL,
+        ),
+        "broken",
+        [("edited", "instructions", "bundles/style@reviewer+claude.md", "bundles/style.md", 1, False)],
+    ),
     "renamed": (
         with_segments(TOOLS, SYSTEM, replace(STYLE, name="bundles/house.md"), SAFETY, TESTS, TAIL),
         "kept",

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from agentmux_compiler.agent import Delivery
 from agentmux_compiler.lowered import PrefixSegment
 from agentmux_compiler.prefix.layout import render_layout, sizes, unplaced
+from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.providers.schema import Layout, Part
 from agentmux_compiler.segment import Text
 
@@ -91,6 +93,20 @@ def test_an_opaque_part_keeps_its_size_and_what_it_varies_with():
     first = render_layout(PROVIDER, {}, frozenset())[0]
     assert first == PrefixSegment("tools", "claude 2.1.332/tools", None, 31_188, varies_with=("tools",))
     assert sizes(PROVIDER)["claude 2.1.332/git status"] == 637
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("delivery", Delivery)
+def test_every_provider_has_a_place_for_all_text_and_names_that_read_back(name, delivery):
+    provider = load_provider(name)
+    appends = provider.flag_delivery is not None and provider.flag_delivery.way != "directory"
+    filled = ("skills", "mcp", "native", "startup", *(["appended"] if appends else []))
+    slots = {slot: (own(f"bundles/{slot}.md"),) for slot in filled}
+    words = frozenset({f"delivery:{delivery}", "model:opus", "permission:ask"})
+    assert unplaced(provider, slots, words) == ()
+    for segment in render_layout(provider, slots, words):
+        assert " " not in segment.layer
+        assert segment.opaque == segment.name.startswith(f"{name} ")
 
 
 def test_a_slot_without_a_place_is_named():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from agentmux_compiler.lowered import PrefixSegment
+
+
+# `@AGENT` and `+PROVIDER` before the ending: what the text of a segment depends on.
+_SUFFIX = re.compile(r"(?:@[^/@+]+)?(?:\+[^/@+]+)?(\.\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +47,9 @@ class Alignment:
 
 
 def align(before: Sequence[Piece], after: Sequence[Piece]) -> Alignment:
-    """Pair by name in a layer, then by name, then by text: what is left came or went."""
+    """Pair by name in a layer, by name, by source, then by text: what is left came or went."""
     found: dict[int, int] = {}
-    for key in (_in_layer, _named, _worded):
+    for key in (_in_layer, _named, _sourced, _worded):
         _pair(before, after, key, found)
     pairs = {left: Pair(before[left], after[right]) for right, left in sorted(found.items())}
     gone = set(range(len(before))) - set(found.values())
@@ -62,6 +67,11 @@ def _in_layer(segment: PrefixSegment) -> Hashable:
 
 def _named(segment: PrefixSegment) -> Hashable:
     return (segment.opaque, part_name(segment))
+
+
+def _sourced(segment: PrefixSegment) -> Hashable | None:
+    """A text that begins to use a variable, or no longer does, is still the same source."""
+    return None if segment.opaque else _SUFFIX.sub(r"\1", segment.name)
 
 
 def _worded(segment: PrefixSegment) -> Hashable | None:
