@@ -487,6 +487,7 @@ def test_an_opaque_part_that_differs_is_not_kept():
     ("second", "separated"),
     [
         (SAFETY, True),
+        (replace(SAFETY, name="header.md"), True),
         (replace(SAFETY, layer="system"), False),
         (replace(SAFETY, file="AGENTS.md"), False),
         (replace(SAFETY, name="skills/safety.md"), False),

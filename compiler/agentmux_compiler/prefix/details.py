@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.axes import FIELDS, KEYS, MCP, changed_options
-from agentmux_compiler.prefix.rendered import SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,6 +79,6 @@ def volatile_detail(names: Iterable[str]) -> str:
 def removal_field(name: str) -> str:
     """The field of a spec that a segment came from, by its name."""
     folder, _, rest = name.partition("/")
-    if f"{folder}/" in SECTIONS[:1]:
+    if folder == "agents":
         return rest.rpartition("/")[2].partition(".")[0].partition("@")[0].partition("+")[0]
     return folder

@@ -11,7 +11,7 @@ from agentmux_compiler.prefix.align import align
 from agentmux_compiler.prefix.axes import AXES, KEYS, MCP, SKILLS, changed_axes
 from agentmux_compiler.prefix.details import axis_detail, order_detail, placeholder, removal_field, volatile_detail
 from agentmux_compiler.prefix.divergence import white_space_only
-from agentmux_compiler.prefix.rendered import SECTIONS, Rendered, common_length, common_octets, render
+from agentmux_compiler.prefix.rendered import Rendered, common_length, common_octets, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.prefix.align import Pair
     from agentmux_compiler.prefix.rendered import Piece
 
-OURS = (*SECTIONS, SKILLS)
+OURS = ("agents/", "bundles/", SKILLS)
 
 
 @dataclass(frozen=True, slots=True)

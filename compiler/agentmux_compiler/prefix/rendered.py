@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # An instruction file holds its sections with an empty line between them; no other text is separated.
 SEPARATOR = "\n"
-SECTIONS = ("agents/", "bundles/")
+SECTIONS = ("agents/", "bundles/", "header.md")
 
 
 @dataclass(frozen=True, slots=True)
