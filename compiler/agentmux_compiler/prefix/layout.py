@@ -69,4 +69,5 @@ def _segments(
             body=None,
             size=part.bytes or 0,
             varies_with=part.varies_with,
+            breakpoint=part.breakpoint,
         )
