@@ -1,0 +1,66 @@
+"""The recorder by hand: `python -m agentmux_launcher.recorder --out DIR --script FILE.json`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux_launcher.recorder.script import Script, ScriptError, loads
+from agentmux_launcher.recorder.server import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentmux_launcher.recorder.exchange import Exchange
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until interrupted: the endpoint's address on stdout, a line per request on stderr."""
+    given = _parser().parse_args(argv)
+    try:
+        script = loads(given.script.read_text(encoding="utf-8")) if given.script else Script()
+    except (OSError, UnicodeDecodeError, ScriptError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with Recorder(script, folder=given.out, port=given.port) as recorder:
+        sys.stdout.write(f"{recorder.url}\n")
+        sys.stdout.flush()
+        _follow(recorder, stop)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m agentmux_launcher.recorder",
+        description="A model endpoint on 127.0.0.1 that keeps every request and answers from a script.",
+    )
+    parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
+    parser.add_argument("--out", type=Path, help="folder that gets one NNNN.json per request")
+    parser.add_argument("--script", type=Path, help="answers as JSON (default: `ok` to everything)")
+    return parser
+
+
+def _follow(recorder: Recorder, stop: threading.Event) -> None:
+    shown = 0
+    while not stop.wait(0.1):
+        exchanges = recorder.exchanges
+        for exchange in exchanges[shown:]:
+            sys.stderr.write(_line(exchange))
+        shown = len(exchanges)
+
+
+def _line(exchange: Exchange) -> str:
+    path = exchange.path.partition("?")[0]
+    size = len(exchange.raw)
+    return f"{exchange.number:04} {exchange.method} {path} {exchange.kind} {size} bytes -> {exchange.status}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,288 @@
+"""A recorded request body as the prompt that the backend renders from it: pure functions, four wires.
+
+The order of the parts is the backend's (tools before system before messages on Anthropic's wire), never that of
+the JSON. What cannot change the prompt is left out: cache marks, ids of items, a string where a block could stand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Wire = Literal["anthropic", "responses", "chat", "gemini"]
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of the prompt. `layer` is tools, system or messages; `name` says where in the body it stood."""
+
+    layer: str
+    name: str
+    text: str
+
+    @property
+    def encoded(self) -> bytes:
+        # JSON can hold half a surrogate pair, which strict UTF-8 refuses.
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @property
+    def size(self) -> int:
+        return len(self.encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A mark that asks the backend to keep the prefix up to and with part `index` for `ttl` (`5m`, `1h`)."""
+
+    index: int
+    ttl: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedRequest:
+    """The prompt in order, and apart from it what else the body said.
+
+    `parameters` are the fields beside the prompt (model, effort, ...); `identity` those that only name a session,
+    an account or a routing key.
+    """
+
+    wire: Wire
+    parts: tuple[Part, ...]
+    parameters: Json
+    identity: Json = field(default_factory=dict)
+    breakpoints: tuple[Breakpoint, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the prompt."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def model(self) -> str:
+        return str(self.parameters.get("model", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two prompts part: `byte` counts inside `part` (of the later one, or of the earlier where that goes on).
+
+    `kept` is in bytes from the start of the prompt, `share` is `kept` divided by the size of the later prompt.
+    """
+
+    part: Part
+    index: int
+    byte: int
+    kept: int
+    share: float
+
+
+class NotAPromptError(ValueError):
+    """The body is no model request of a known wire."""
+
+
+_IDENTITY = ("metadata", "client_metadata", "prompt_cache_key", "user", "safety_identifier")
+_PROMPT: dict[Wire, tuple[str, ...]] = {
+    "anthropic": ("tools", "system", "messages", "cache_control"),
+    "responses": ("instructions", "tools", "input"),
+    "chat": ("tools", "messages"),
+    "gemini": ("systemInstruction", "system_instruction", "tools", "contents"),
+}
+# The numbers of an opaque id differ between sessions and are not rendered.
+_ITEM_IDENTITY = ("id", "cache_control", "internal_chat_message_metadata_passthrough")
+
+
+def render(body: bytes | Json, path: str = "") -> RenderedRequest:
+    """The prompt of a request body; `path` settles the wire, and the model where the path names it (Gemini).
+
+    Raises:
+        NotAPromptError: not a JSON object, or of no wire known here.
+    """
+    value = body if isinstance(body, Mapping) else _loads(body)
+    wire = wire_of(value, path)
+    marked = list(_PARTS[wire](value))
+    apart = {key: each for key, each in value.items() if key not in _PROMPT[wire]}
+    identity = {key: apart.pop(key) for key in _IDENTITY if key in apart}
+    if wire == "gemini" and path:
+        apart.setdefault("model", path.rpartition("/")[2].partition(":")[0])
+    parts = tuple(part for part, _ in marked)
+    marks = [Breakpoint(index, ttl) for index, (_, ttl) in enumerate(marked) if ttl]
+    if parts and (last := _mark(value)):
+        marks.append(Breakpoint(len(parts) - 1, last))
+    return RenderedRequest(wire, parts, apart, identity, tuple(marks))
+
+
+def wire_of(body: Json, path: str = "") -> Wire:
+    """Which wire a request speaks: by its path where that says so, else by the fields of its body.
+
+    Raises:
+        NotAPromptError: neither says.
+    """
+    if "messages" in body:
+        if "/chat/completions" in path:
+            return "chat"
+        return "anthropic" if "/messages" in path or _looks_anthropic(body) else "chat"
+    if "contents" in body:
+        return "gemini"
+    if "input" in body:
+        return "responses"
+    raise NotAPromptError("body has none of `messages`, `contents`, `input`")
+
+
+def first_difference(earlier: RenderedRequest, later: RenderedRequest) -> Difference | None:
+    """Where the later prompt stops being the earlier one; None where both are equal."""
+    kept = 0
+    for index, (one, two) in enumerate(zip(earlier.parts, later.parts, strict=False)):
+        byte = _common(one, two)
+        if byte is not None:
+            return _difference(two, index, byte, kept, later)
+        kept += two.size
+    if len(earlier.parts) == len(later.parts):
+        return None
+    index = min(len(earlier.parts), len(later.parts))
+    longer = earlier if len(earlier.parts) > len(later.parts) else later
+    return _difference(longer.parts[index], index, 0, kept, later)
+
+
+def _difference(part: Part, index: int, byte: int, kept: int, later: RenderedRequest) -> Difference:
+    return Difference(part, index, byte, kept + byte, (kept + byte) / max(later.size, 1))
+
+
+def _common(one: Part, two: Part) -> int | None:
+    """Bytes that two parts at one place share, None where they are the same."""
+    # A tool's name tells what it is, any other part's name in which message of which role it stands.
+    if one.layer != two.layer or (one.layer != "tools" and one.name != two.name):
+        return 0
+    if one.text == two.text:
+        return None
+    a, b = one.encoded, two.encoded
+    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _loads(body: bytes) -> Json:
+    try:
+        value = json.loads(body)
+    except ValueError as error:
+        raise NotAPromptError(f"body is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise NotAPromptError("body is not a JSON object")
+    return value
+
+
+def _looks_anthropic(body: Json) -> bool:
+    tools = _objects(body.get("tools"))
+    if tools:
+        return not any("function" in tool for tool in tools)
+    return "system" in body or "metadata" in body or "output_config" in body
+
+
+Marked = tuple[Part, str]
+
+
+def _anthropic(body: Json) -> Iterator[Marked]:
+    yield from _tools(_objects(body.get("tools")))
+    yield from _content("system", "system", body.get("system"))
+    for at, message in enumerate(_objects(body.get("messages"))):
+        yield from _content("messages", f"messages[{at}]({message.get('role')}).content", message.get("content"))
+
+
+def _responses(body: Json) -> Iterator[Marked]:
+    if body.get("instructions"):
+        yield Part("system", "instructions", str(body["instructions"])), ""
+    yield from _tools(_objects(body.get("tools")))
+    given = body.get("input")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else _objects(given)
+    for at, item in enumerate(items):
+        kind = item.get("role") or item.get("type")
+        if "content" in item and "role" in item:
+            yield from _content("messages", f"input[{at}]({kind}).content", item["content"])
+        elif isinstance(item.get("tools"), list):
+            yield from _tools(_objects(item["tools"]), f"input[{at}]({kind})")
+        else:
+            yield Part("messages", f"input[{at}]({kind})", _compact(_rendered(item))), ""
+
+
+def _chat(body: Json) -> Iterator[Marked]:
+    yield from _tools(_objects(body.get("tools")))
+    for at, message in enumerate(_objects(body.get("messages"))):
+        place = f"messages[{at}]({message.get('role')})"
+        for key, value in message.items():
+            if key == "content":
+                yield from _content("messages", f"{place}.content", value)
+            elif key != "role" and value not in (None, []):
+                yield Part("messages", f"{place}.{key}", _compact(value)), ""
+
+
+def _gemini(body: Json) -> Iterator[Marked]:
+    yield from _contents("system", "systemInstruction", body.get("systemInstruction", body.get("system_instruction")))
+    declared = [(tool.get("functionDeclarations") or [tool]) for tool in _objects(body.get("tools"))]
+    yield from _tools([each for group in declared for each in group])
+    for at, content in enumerate(_objects(body.get("contents"))):
+        yield from _contents("messages", f"contents[{at}]({content.get('role')})", content)
+
+
+def _contents(layer: str, name: str, content: Any) -> Iterator[Marked]:
+    value = content.get("parts") if isinstance(content, Mapping) else content
+    yield from _content(layer, f"{name}.parts", value)
+
+
+def _tools(tools: list[Json], place: str = "tools") -> Iterator[Marked]:
+    for tool in tools:
+        inner = tool.get("function")
+        name = (inner if isinstance(inner, Mapping) else tool).get("name") or tool.get("type") or ", ".join(tool)
+        yield Part("tools", f"{place}:{name}", _compact(_rendered(tool))), _mark(tool)
+
+
+def _content(layer: str, name: str, value: Any) -> Iterator[Marked]:
+    blocks = [{"text": value}] if isinstance(value, str) else _objects(value)
+    for at, block in enumerate(blocks):
+        text = _text(block)
+        if text != "":
+            yield Part(layer, f"{name}[{at}]", text), _mark(block)
+
+
+def _text(block: Json) -> str:
+    """A plain text block as its text, any other block as JSON."""
+    if isinstance(block.get("text"), str) and set(block) <= _PLAIN:
+        return str(block["text"])
+    return _compact(_rendered(block))
+
+
+_PLAIN = {"text", "type", "cache_control", "annotations", "logprobs"}
+
+
+def _rendered(block: Json) -> Json:
+    kept = {key: value for key, value in block.items() if key not in _ITEM_IDENTITY or _is_call_id(block, key)}
+    if isinstance(kept.get("content"), list):
+        kept["content"] = _simple([_rendered(each) for each in _objects(kept["content"])])
+    return kept
+
+
+def _is_call_id(block: Json, key: str) -> bool:
+    """Anthropic's `tool_use` blocks carry in `id` what the result refers to; elsewhere that is `call_id`."""
+    return key == "id" and block.get("type") in {"tool_use", "server_tool_use"}
+
+
+def _simple(blocks: list[Json]) -> Any:
+    if len(blocks) == 1 and set(blocks[0]) == {"type", "text"} and blocks[0]["type"] == "text":
+        return blocks[0]["text"]
+    return blocks
+
+
+def _mark(block: Json) -> str:
+    mark = block.get("cache_control")
+    return str(mark.get("ttl", "5m")) if isinstance(mark, Mapping) else ""
+
+
+def _objects(value: Any) -> list[Json]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
+def _compact(value: Any) -> str:
+    # Keys stay as they came: another order of keys is another prompt.
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_PARTS = {"anthropic": _anthropic, "responses": _responses, "chat": _chat, "gemini": _gemini}
