@@ -7,43 +7,65 @@ Each stage takes values and returns values plus diagnostics; only the stages wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agentmux_compiler import emit, snapshots
-from agentmux_compiler.diagnostics import Diagnostic, has_errors, ordered
+import agentmux
+from agentmux_compiler import emit, snapshots, writes
+from agentmux_compiler.accept import accept, check_snapshots
+from agentmux_compiler.agent import Project
+from agentmux_compiler.base import prefixes_at
+from agentmux_compiler.baseline_outputs import baseline_outputs
+from agentmux_compiler.diagnostics import Diagnostic, Severity, has_errors, ordered
+from agentmux_compiler.journal import known
 from agentmux_compiler.lower import lower
+from agentmux_compiler.lowered import Lowered
+from agentmux_compiler.output_files import filled, joined
+from agentmux_compiler.ownership import outside
 from agentmux_compiler.prefix.diff import diff_all
-from agentmux_compiler.report import BuildReport, DiffReport, FileStatus
+from agentmux_compiler.prefix.reasons import diagnostics as change_diagnostics
+from agentmux_compiler.report import BuildReport, DiffReport
 from agentmux_compiler.resolve import resolve
+from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import DiskTree, Tree
+from agentmux_compiler.write_plan import statuses
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from agentmux_compiler.agent import Project, Settings
-    from agentmux_compiler.lowered import Lowered
+    from agentmux_compiler.agent import Settings
+    from agentmux_compiler.lowered import OutputFile, PlanPrefix
+    from agentmux_compiler.report import FileStatus
+    from agentmux_compiler.snapshots import Baseline
+    from agentmux_compiler.write_plan import WritePlan
+
+__all__ = ["BuildOptions", "Built", "Compiled", "DiffOptions", "Scope", "build", "compile_project", "diff", "run_build"]
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Which plans a command is about; empty means all."""
+class BuildOptions:
+    """What `agentmux build` was asked; `today` (ISO) is what `{{DATE}}` becomes in generated files."""
 
-    agents: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
+    check: bool = False
+    accept: bool = False
+    force: bool = False
+    today: str = ""
 
-    def holds(self, agent: str, provider: str) -> bool:
-        return (not self.agents or agent in self.agents) and (not self.providers or provider in self.providers)
 
-    @property
-    def whole(self) -> bool:
-        return not self.agents and not self.providers
+@dataclass(frozen=True, slots=True)
+class DiffOptions:
+    """What `agentmux diff` was asked; `base` is `snapshots`, `git:REV` or a folder."""
+
+    scope: Scope = field(default_factory=Scope)
+    base: str = "snapshots"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A project after its last pure stage."""
+    """A project after its last pure stage: all its plans, whatever the scope of the command."""
 
     project: Project
     plans: tuple[Lowered, ...]
@@ -54,37 +76,105 @@ class Compiled:
         return self.project.settings
 
 
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A finished build: its report, every path it looked at, and whether the date stands in what it wrote."""
+
+    report: BuildReport
+    paths: tuple[str, ...] = ()
+    dated: bool = False
+
+
 def compile_project(tree: Tree) -> Compiled:
     """Sources to plans. Goes on past every error it can contain, so that one run reports them all."""
     specs, spec_found = load(tree)
     project, resolve_found = resolve(specs, tree)
     plans, lower_found = lower(project, tree)
-    return Compiled(project, plans, ordered((*spec_found, *resolve_found, *lower_found)))
+    found = _heard((*spec_found, *resolve_found, *lower_found), project.settings)
+    return Compiled(project, plans, found)
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """What `agentmux build` was asked."""
-
-    scope: Scope = Scope()
-    check: bool = False
-    accept: bool = False
-    force: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DiffOptions:
-    """What `agentmux diff` was asked; `base` is `snapshots`, `git:REV` or a folder."""
-
-    scope: Scope = Scope()
-    base: str = "snapshots"
-
-
-def build(root: Path, options: BuildOptions) -> BuildReport:
+def build(root: Path, options: BuildOptions, tree: DiskTree | None = None) -> BuildReport:
     """Compile, compare with the baseline, and write what changed. With an error, nothing is written."""
-    raise NotImplementedError
+    return run_build(root, options, tree).report
+
+
+def run_build(root: Path, options: BuildOptions, tree: DiskTree | None = None) -> Built:
+    """As `build`, with what a record of it needs. `tree` is read for the sources and the baseline only."""
+    tree = tree or DiskTree(root)
+    compiled = compile_project(tree)
+    plans = compiled.plans
+    baseline, found = snapshots.read(tree, compiled.settings.snapshots, [plan.prefix for plan in plans])
+    changes = _compare(baseline.plans, compiled, options.scope, "snapshots")
+    outputs = filled(joined(options.scope.of(plans)), plans, root, options.today)
+    writing, blocked = _plan_writes(root, outputs, baseline, options)
+    unreadable = () if options.accept else found  # accepting writes the baseline anew
+    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked))
+    if options.check:
+        diagnostics = ordered((*diagnostics, *_drift(writing, baseline, compiled, options.scope, tree)))
+    if options.check or has_errors(diagnostics):
+        return Built(BuildReport(diagnostics, statuses(writing, dry=True), changes))
+    files, refused = _emit(root, writing, compiled, baseline, options)
+    report = BuildReport(ordered((*diagnostics, *refused)), files, changes)
+    return Built(report, writing.paths, any(output.volatile for output in joined(plans)))
 
 
 def diff(root: Path, options: DiffOptions) -> DiffReport:
     """Compile and compare with a baseline; write nothing."""
-    raise NotImplementedError
+    tree = DiskTree(root)
+    compiled = compile_project(tree)
+    before, found = prefixes_at(root, options.base, compiled, compile_project)
+    report = _compare(before, compiled, options.scope, options.base)
+    return _with(report, (*compiled.diagnostics, *found))
+
+
+def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, name: str) -> DiffReport:
+    left = {key: plan for key, plan in before.items() if scope.holds(plan.agent, plan.provider)}
+    report = diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name)
+    said = (item for plan in report.plans for item in change_diagnostics(plan))
+    return _with(report, _heard(said, compiled.settings))
+
+
+def _with(report: DiffReport, more: Iterable[Diagnostic]) -> DiffReport:
+    return DiffReport(report.baseline, report.plans, report.summary, ordered((*report.diagnostics, *more)))
+
+
+def _plan_writes(
+    root: Path, outputs: tuple[OutputFile, ...], baseline: Baseline, options: BuildOptions
+) -> tuple[WritePlan, list[Diagnostic]]:
+    manifest, found = known(root)
+    ours = {**baseline.files, **baseline_outputs(baseline.plans.values())}
+    keep = emit.keep_none if options.scope.whole else outside(manifest, options.scope.holds)
+    plan, blocked = emit.plan_writes(outputs, manifest, ours, DiskTree(root), force=options.force, keep=keep)
+    return plan, [*found, *blocked]
+
+
+def _drift(
+    writing: WritePlan, baseline: Baseline, compiled: Compiled, scope: Scope, tree: DiskTree
+) -> list[Diagnostic]:
+    """What `--check` says; a project that never accepted a baseline has none to drift from."""
+    found = emit.check(writing, DiskTree(tree.root))
+    if not baseline.plans and not baseline.files:
+        return found
+    files = snapshots.narrowed(compiled.plans, baseline, scope)
+    return [*found, *check_snapshots(compiled.settings.snapshots, files, tree)]
+
+
+def _emit(
+    root: Path, writing: WritePlan, compiled: Compiled, baseline: Baseline, options: BuildOptions
+) -> tuple[tuple[FileStatus, ...], tuple[Diagnostic, ...]]:
+    earlier, _ = known(root)
+    plans = emit.launch_plans([plan.plan for plan in compiled.plans], earlier, options.scope.holds)
+    manifest = emit.manifest_of(
+        writing.outputs, plans, agentmux.__version__, carried=writing.carried, folders=writing.folders
+    )
+    applied = writes.apply(root, writing, manifest)
+    if not options.accept or has_errors(applied.diagnostics):
+        return applied.files, applied.diagnostics
+    files = snapshots.narrowed(compiled.plans, baseline, options.scope)
+    return applied.files, (*applied.diagnostics, *accept(root, compiled.settings.snapshots, files))
+
+
+def _heard(diagnostics: Iterable[Diagnostic], settings: Settings) -> tuple[Diagnostic, ...]:
+    """Without those that the project ignores; an error is never ignored."""
+    return ordered(item for item in diagnostics if item.severity is Severity.ERROR or item.code not in settings.ignored)

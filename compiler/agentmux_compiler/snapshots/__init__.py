@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from agentmux_compiler.snapshots.baseline import Baseline, read
 from agentmux_compiler.snapshots.content import snapshot_files
+from agentmux_compiler.snapshots.narrow import narrowed
 
-__all__ = ["Baseline", "read", "snapshot_files"]
+__all__ = ["Baseline", "narrowed", "read", "snapshot_files"]
