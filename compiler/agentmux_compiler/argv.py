@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.agent import Use
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import ArgumentParts
-    from agentmux_compiler.providers.schema import Mode, Option, Provider
+    from agentmux_compiler.providers.schema import Controller, Mode, Option, Provider
     from agentmux_launcher.manifest import Argument
 
 Arguments = tuple["Argument", ...]
@@ -89,18 +89,24 @@ def filled(template: Iterable[str], value: str) -> Arguments:
     return literals(item.replace("{}", value) for item in template)
 
 
+def controller_of(provider: Provider, use: Use) -> Controller:
+    """The controller that the use asks for, else the provider's own."""
+    asked = (name for name, mode in provider.modes.items() if name == use.controller and mode is not None)
+    return next(asked, provider.controller)
+
+
 def mode_of(provider: Provider, use: Use) -> tuple[Mode, list[Diagnostic]]:
-    """The mode that the use asks for, else the provider's own."""
+    """The mode of a use, and what is wrong with the controller it asks for."""
     known = {name: mode for name, mode in provider.modes.items() if mode is not None}
-    chosen = next((mode for name, mode in known.items() if name == use.controller), None)
-    if chosen is not None or use.controller is None:
-        return chosen or known[provider.controller], []
+    mode = known[controller_of(provider, use)]
+    if use.controller is None or use.controller in known:
+        return mode, []
     fault = rules.UNSUPPORTED_VALUE.at(
         use.place("controller"),
         f"`{provider.name}` cannot be driven by the controller `{use.controller}`",
         help=did_you_mean(use.controller, known) or f"it takes {listing(known)}",
     )
-    return known[provider.controller], [fault]
+    return mode, [fault]
 
 
 def _permission(provider: Provider, use: Use) -> Made:

@@ -60,6 +60,8 @@ FLAG_VOIDS_OPTION = Rule("AMX409", "flag-voids-option", WARNING, "a flag that ma
 DROPPED_OPTION = Rule("AMX410", "dropped-option", WARNING, "an option that this provider does not have")
 SKILL_TRUNCATED = Rule("AMX411", "skill-truncated", WARNING, "a skill description that the CLI cuts")
 ALSO_READ = Rule("AMX412", "also-read", NOTE, "a file that the CLI also reads by itself")
+UNASKED_SERVER = Rule("AMX414", "unasked-server", WARNING, "an MCP server whose tools run without asking")
+SHARED_SERVER = Rule("AMX415", "shared-server", WARNING, "an MCP server that other agents in the same folder get too")
 RESUME_KEEPS_TEXT = Rule("AMX413", "resume-keeps-text", NOTE, "an edit that running sessions do not take up")
 
 # 5xx: prefix

@@ -141,15 +141,18 @@ class Arguments(Sourced):
 class Instructions(Sourced):
     """Instruction files. `written` is the one agentmux writes; `native` all that it reads by itself in one folder.
 
-    `chain` says which folders; `sorted_by` in which order. `only_without` maps a name to names whose presence
-    anywhere in the chain switches it off; `instead_of` a name to the one it replaces in its folder. `limit` is in
-    bytes over `limit_scope`. `strips` names what the CLI removes. `heading` stands before each file (`{path}` is its
-    path), `join` between two of them.
+    `chain` says which folders; `sorted_by` in which order; `of_added` whether those of added directories are read too.
+    A name of `native` may end in a glob; a file whose front matter has one of `conditional` is not read at the start.
+    `only_without` maps a name to names whose presence anywhere in the chain switches it off; `instead_of` a name to
+    the one it replaces in its folder. `limit` is in bytes over `limit_scope`. `strips` names what the CLI removes.
+    `heading` stands before each file (`{path}` is its path), `join` between two of them.
     """
 
     written: str | None
     native: tuple[str, ...]
     home: tuple[str, ...]
+    conditional: tuple[str, ...]
+    of_added: bool | Unknown
     only_without: Mapping[str, tuple[str, ...]]
     instead_of: Mapping[str, str]
     chain: Literal["root-to-cwd", "above-root-to-cwd", "cwd", "none", "unknown"]

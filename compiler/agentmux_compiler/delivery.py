@@ -1,0 +1,101 @@
+"""How a plan's text reaches its CLI: as a file, by a flag, in a folder of its own, or in the first turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux_compiler import rules
+from agentmux_compiler.agent import Delivery
+from agentmux_compiler.argv import filled
+from agentmux_compiler.assemble import render
+from agentmux_compiler.lowered import OutputFile
+from agentmux_compiler.site import below, is_committed
+from agentmux_launcher.arguments import json_literal
+from agentmux_launcher.manifest import Argument, FromFile, LineRun, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentmux_compiler.agent import Settings
+    from agentmux_compiler.diagnostics import Diagnostic
+    from agentmux_compiler.providers.schema import FlagDelivery
+    from agentmux_compiler.segment import Segment
+    from agentmux_compiler.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What delivery writes and passes: `appended` says that the CLI takes the text up behind its own."""
+
+    files: tuple[OutputFile, ...] = ()
+    argv: tuple[Argument, ...] = ()
+    directories: tuple[Argument, ...] = ()
+    appended: bool = False
+
+
+def deliver(site: Site, segments: Sequence[Segment], settings: Settings) -> tuple[Delivered, list[Diagnostic]]:
+    """Files and arguments of a plan's text; a text for the first turn needs neither."""
+    if site.delivery is Delivery.FOLDER:
+        return _in_folder(site, segments), []
+    if not segments or site.delivery is Delivery.STARTUP:
+        return Delivered(), []
+    if site.delivery is Delivery.FILE:
+        path = below(site.agent.workdir, site.provider.instructions.written or "")
+        return Delivered((instruction_file(site, segments, path, header=settings.header),)), []
+    return _by_flag(site, segments)
+
+
+def instruction_file(
+    site: Site, segments: Sequence[Segment], path: str, *, header: bool = False, template: str = "{}"
+) -> OutputFile:
+    """The file that holds a plan's text; `template` is what stands around it."""
+    content, lines = render(segments, header=header)
+    before, _, after = template.partition("{}")
+    moved = before.count("\n")
+    return OutputFile(
+        path,
+        f"{before}{content.decode()}{after}".encode(),
+        is_committed(path),
+        site.use.at,
+        (site.key,),
+        tuple(LineRun(run.line + moved, run.count, run.segment, run.path, run.source_line) for run in lines),
+        volatile=tuple(sorted({name for segment in segments for name in segment.volatile})),
+    )
+
+
+def _in_folder(site: Site, segments: Sequence[Segment]) -> Delivered:
+    """The CLI runs in the plan's own folder and gets the working directory besides."""
+    path = below(site.own, site.provider.instructions.written or "")
+    files = (instruction_file(site, segments, path),) if segments else ()
+    add = site.provider.arguments.add_directory or ()
+    return Delivered(files, directories=filled(add, site.seen_from_cwd(site.agent.workdir)))
+
+
+def _by_flag(site: Site, segments: Sequence[Segment]) -> tuple[Delivered, list[Diagnostic]]:
+    flag = site.provider.flag_delivery
+    if flag is None:
+        return Delivered(), []
+    file = instruction_file(site, segments, below(site.own, flag.file), template=flag.template)
+    if flag.way == "directory":
+        return Delivered((file,), filled(flag.argv, site.seen_from_cwd(site.own))), []
+    if flag.way == "file":
+        return Delivered((file,), filled(flag.argv, site.seen_from_cwd(file.path)), appended=True), []
+    argv = tuple(FromFile(item, file.path, flag.json_string) if "{}" in item else Literal(item) for item in flag.argv)
+    return Delivered((file,), argv, appended=True), _too_long(site, file, flag)
+
+
+def _too_long(site: Site, file: OutputFile, flag: FlagDelivery) -> list[Diagnostic]:
+    """Linux bounds a single argument, whatever the whole command line may hold."""
+    limit = site.provider.arguments.one_argument_bytes
+    text = file.content.decode()
+    passed = json_literal(text) if flag.json_string else text
+    size = max(len(item.replace("{}", passed).encode()) for item in flag.argv)
+    if limit is None or size <= limit:
+        return []
+    fault = rules.INSTRUCTIONS_TOO_LONG.at(
+        site.use.place("delivery"),
+        f"the instructions make an argument of {size:,} bytes, and one for `{site.provider.name}` holds {limit:,}",
+        help="use `delivery: file` or `delivery: folder`, which pass no text in an argument",
+    )
+    return [fault]

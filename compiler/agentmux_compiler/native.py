@@ -1,0 +1,213 @@
+"""Instruction files that a CLI reads by itself: the chain of folders, its order, its budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from agentmux_compiler import rules
+from agentmux_compiler.agent import Delivery
+from agentmux_compiler.diagnostics import Diagnostic, Span
+from agentmux_compiler.header import HEADER, carries_header
+from agentmux_compiler.lowered import OutputFile, PrefixSegment
+from agentmux_compiler.segment import Segment, Text
+from agentmux_compiler.site import below, folders_to, is_committed
+from agentmux_compiler.source_text import decode
+from agentmux_compiler.tree import byte_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agentmux_compiler.providers.schema import Instructions
+    from agentmux_compiler.site import Site
+    from agentmux_compiler.tree import Tree
+
+# Kept out of git by convention, so that no snapshot may depend on them.
+LOCAL_ONLY = ("*.local.md", "*.override.md")
+_FRONT_MATTER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFile:
+    """A file of a chain: an output of ours with its segments, or one that somebody wrote (`output` is None)."""
+
+    path: str
+    content: bytes
+    output: OutputFile | None = None
+    segments: tuple[Segment, ...] = ()
+
+
+Outputs = Mapping[str, tuple[OutputFile, tuple[Segment, ...]]]
+
+
+def chain(site: Site, outputs: Outputs, tree: Tree) -> tuple[NativeFile, ...]:
+    """What the CLI reads, in its order. `outputs` are all instruction files of the project, by path."""
+    facts = site.provider.instructions
+    there = [each for path in _paths(site, tree) if (each := _file(path, outputs, tree)) and _is_read(facts, each)]
+    names = {name for each in there for name in facts.native if _named(each.path, name)}
+    present = [each for each in there if not _switched_off(facts, each.path, names)]
+    return tuple(_in_order(facts, present))
+
+
+def _paths(site: Site, tree: Tree) -> Iterator[str]:
+    """Every path that may be read, folder by folder, each once."""
+    facts = site.provider.instructions
+    names = [name for name in facts.native if not any(fnmatchcase(name, local) for local in LOCAL_ONLY)]
+    for folder in dict.fromkeys((*_folders(site), *_added(site))):
+        for name in names:
+            yield from _matches(below(folder, name), tree)
+
+
+def _folders(site: Site) -> tuple[str, ...]:
+    match site.provider.instructions.chain:
+        case "root-to-cwd" | "above-root-to-cwd":
+            return folders_to(site.cwd)
+        case "cwd":
+            return (site.cwd,)
+        case _:
+            return ()
+
+
+def _added(site: Site) -> tuple[str, ...]:
+    """Directories the plan adds, if the CLI reads their instruction files."""
+    flag = site.provider.flag_delivery
+    if site.provider.instructions.of_added is not True:
+        return ()
+    if site.delivery is Delivery.FOLDER:
+        return (site.agent.workdir,)
+    return (site.own,) if site.delivery is Delivery.FLAG and flag is not None and flag.way == "directory" else ()
+
+
+def _matches(path: str, tree: Tree) -> Iterator[str]:
+    folder, _, pattern = path.rpartition("/")
+    if "*" not in pattern:
+        yield path
+        return
+    for name in tree.names(folder or "."):
+        if fnmatchcase(name, pattern) and not name.endswith("/"):
+            yield below(folder or ".", name)
+
+
+def _file(path: str, outputs: Outputs, tree: Tree) -> NativeFile | None:
+    """What will be there after the build; an output that nobody wants any more will not."""
+    if path in outputs:
+        output, segments = outputs[path]
+        return NativeFile(path, output.content, output, segments)
+    data = tree.read(path) if is_committed(path) else None
+    return None if data is None or carries_header(data) else NativeFile(path, data)
+
+
+def _is_read(facts: Instructions, file: NativeFile) -> bool:
+    front = _FRONT_MATTER.match(file.content.decode("utf-8", "replace").replace("\r\n", "\n"))
+    return not front or not any(re.search(rf"^{key}\s*:", front[1], re.MULTILINE) for key in facts.conditional)
+
+
+def _named(path: str, name: str) -> bool:
+    return fnmatchcase(path, name) or fnmatchcase(path, f"*/{name}")
+
+
+def _switched_off(facts: Instructions, path: str, present: Iterable[str]) -> bool:
+    return any(_named(path, name) and set(others) & set(present) for name, others in facts.only_without.items())
+
+
+def _in_order(facts: Instructions, files: Sequence[NativeFile]) -> list[NativeFile]:
+    if facts.sorted_by == "path":
+        return sorted(files, key=lambda each: byte_order(each.path))
+    if facts.sorted_by == "name-then-depth":
+        return sorted(files, key=lambda each: next(i for i, name in enumerate(facts.native) if _named(each.path, name)))
+    return list(files)
+
+
+def native_segments(site: Site, files: Sequence[NativeFile]) -> tuple[PrefixSegment, ...]:
+    """The chain as parts of the prefix: the CLI's own headings are opaque, since they hold absolute paths."""
+    facts = site.provider.instructions
+    made: list[PrefixSegment] = []
+    for index, file in enumerate(files):
+        before = facts.join.replace("{path}", files[index - 1].path) if index else ""
+        heading = before + facts.heading.replace("{path}", file.path)
+        if heading:
+            made.append(_opaque(site, f"heading of {file.path}", len(heading.encode())))
+        made += _contents(facts, file)
+    return tuple(made)
+
+
+def _opaque(site: Site, name: str, size: int) -> PrefixSegment:
+    full = f"{site.provider.name} {site.provider.layout.version}/{name}"
+    return PrefixSegment("instructions", full, None, size, varies_with=("cwd",))
+
+
+def _contents(facts: Instructions, file: NativeFile) -> Iterator[PrefixSegment]:
+    if file.output is None:
+        text, _ = decode(file.path, file.content)
+        body = Text(text or "", file.path, tuple(range(1, (text or "").count("\n") + 1)))
+        yield PrefixSegment("instructions", f"native/{file.path}", body, len(body.text.encode()))
+        return
+    committed = file.path if file.output.committed else ""
+    if carries_header(file.content) and "block-comments" not in facts.strips:
+        header = Text(f"{HEADER}\n", file.path, (1,))
+        yield PrefixSegment("instructions", "header.md", header, len(header.text), file.output.at, file=committed)
+    yield from (own_segment(segment, committed) for segment in file.segments)
+
+
+def own_segment(segment: Segment, file: str = "") -> PrefixSegment:
+    """A segment of ours as a part of the prefix; `file` is the committed output it stands in."""
+    size = len(segment.text.encode())
+    return PrefixSegment("instructions", segment.name, segment.body, size, segment.asked_at, segment.volatile, file)
+
+
+def over_budget(site: Site, files: Sequence[NativeFile]) -> list[Diagnostic]:
+    """Instructions that the CLI would cut without a word, with the first line that it would not read whole."""
+    facts = site.provider.instructions
+    if not isinstance(facts.limit, int) or facts.limit_scope not in {"chain", "file"}:
+        return []
+    groups = [files] if facts.limit_scope == "chain" else [[file] for file in files]
+    return [fault for group in groups for fault in _cut(site, group, facts.limit)]
+
+
+def _cut(site: Site, files: Sequence[NativeFile], limit: int) -> Iterator[Diagnostic]:
+    total = sum(len(file.content) for file in files)
+    if total <= limit:
+        return
+    room = limit
+    for file in files:
+        if len(file.content) > room:
+            break
+        room -= len(file.content)
+    line = file.content.count(b"\n", 0, room) + 1
+    names = ", ".join(f"`{each.path}`" for each in files)
+    yield rules.INSTRUCTIONS_TOO_LONG.at(
+        _origin(file, line),
+        f"`{site.provider.name}` reads {limit:,} bytes of instructions, and there are {total:,} in {names}",
+        help="move text into skills, or give a part of it to `delivery: flag`",
+        notes=(f"this is the first line it would cut: {file.path}:{line}",),
+    )
+
+
+def _origin(file: NativeFile, line: int) -> Span:
+    """The source of a line of a file."""
+    for run in file.output.lines if file.output else ():
+        if run.line <= line < run.line + run.count:
+            return Span(run.path, run.source_line + line - run.line)
+    return Span(file.path, line) if file.output is None else file.output.at
+
+
+def also_read(chains: Iterable[tuple[Site, Sequence[NativeFile]]]) -> list[Diagnostic]:
+    """Files that somebody wrote and that plans read besides what agentmux wrote for them."""
+    readers: dict[str, list[str]] = {}
+    for site, files in chains:
+        for file in files:
+            if file.output is None:
+                readers.setdefault(file.path, []).append(site.key)
+    return [_also_read(path, keys) for path, keys in readers.items()]
+
+
+def _also_read(path: str, keys: Sequence[str]) -> Diagnostic:
+    count = f"{len(keys)} plans" if len(keys) > 1 else "a plan"
+    return rules.ALSO_READ.at(
+        Span(path),
+        f"{count} also read this file: {', '.join(f'`{key}`' for key in keys)}",
+        notes=("its text is part of their prefix and counts towards the CLI's limit",),
+    )

@@ -1,0 +1,194 @@
+"""Skills of a plan: copied where its CLI reads them, and the rows in which it lists them to the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux_compiler import rules
+from agentmux_compiler.agent import Delivery, Skill
+from agentmux_compiler.argv import filled
+from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.lowered import OutputFile, PrefixSegment
+from agentmux_compiler.segment import Text
+from agentmux_compiler.site import below, folders_to, is_committed
+from agentmux_compiler.source_text import decode
+from agentmux_compiler.tree import byte_order
+from agentmux_launcher.manifest import Argument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agentmux_compiler.agent import Listed
+    from agentmux_compiler.diagnostics import Diagnostic
+    from agentmux_compiler.providers.schema import Skills
+    from agentmux_compiler.site import Site
+    from agentmux_compiler.tree import Tree
+
+SKILL_FILE = "SKILL.md"
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;"}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A skill in a folder that a CLI reads; `shared` says that other CLIs that run there see it too.
+
+    `meant` says that it should be so: with `delivery: file` the folder belongs to everybody who works there.
+    """
+
+    skill: Skill
+    folder: str
+    at: Span
+    agent: str
+    shared: bool
+    meant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsOut:
+    """What a plan's skills come to."""
+
+    placed: tuple[Placed, ...] = ()
+    files: tuple[OutputFile, ...] = ()
+    directories: tuple[Argument, ...] = ()
+
+
+def place_skills(site: Site, tree: Tree) -> tuple[SkillsOut, list[Diagnostic]]:
+    """Copies of a plan's skills, byte for byte but for SKILL.md, which gets LF ends and no byte order mark.
+
+    Without a folder that the CLI reads there is nothing to copy: its instructions hold an index.
+    """
+    facts = site.provider.skills
+    if not site.agent.skills or facts.written is None:
+        return SkillsOut(), []
+    private = facts.private is not None and site.delivery in {Delivery.FLAG, Delivery.STARTUP}
+    base = site.own if private else site.cwd
+    folder = below(base, facts.written)
+    shared = not private and site.delivery is not Delivery.FOLDER
+    meant = site.delivery is Delivery.FILE
+    placed = tuple(Placed(each.item, folder, each.at, site.agent.name, shared, meant) for each in site.agent.skills)
+    files = tuple(file for each in site.agent.skills for file in _copies(site, each, folder, tree))
+    directories = filled(facts.private or (), site.seen_from_cwd(site.own)) if private else ()
+    return SkillsOut(placed, files, directories), _cut(site)
+
+
+def _copies(site: Site, listed: Listed[Skill], folder: str, tree: Tree) -> Iterator[OutputFile]:
+    """One output for each file; a project that keeps its skills right there needs none."""
+    skill = listed.item
+    for name in skill.files:
+        source, path = below(skill.folder, name), below(folder, f"{skill.name}/{name}")
+        data = tree.read(source)
+        if data is not None and source != path:
+            content = _normalised(source, data) if name == SKILL_FILE else data
+            yield OutputFile(path, content, is_committed(path), listed.at, (site.key,))
+
+
+def _normalised(path: str, data: bytes) -> bytes:
+    text, _ = decode(path, data)
+    return data if text is None else text.encode()
+
+
+def _cut(site: Site) -> list[Diagnostic]:
+    facts, name = site.provider.skills, site.provider.name
+    limit, whole = facts.description_limit, facts.listing_limit
+    found = [
+        rules.SKILL_TRUNCATED.at(
+            each.item.described_at or each.at,
+            f"`{name}` cuts this description after {limit:,} characters; it has {len(_one_line(facts, each.item)):,}",
+            help="say in the first sentence when to use the skill, and leave the rest to its body",
+        )
+        for each in site.agent.skills
+        if isinstance(limit, int) and len(_one_line(facts, each.item)) > limit
+    ]
+    size = sum(len(row(facts, each.item, "").encode()) + 1 for each in site.agent.skills)
+    if isinstance(whole, int) and size > whole:
+        message = f"`{name}` has {whole:,} bytes for the list of skills, and this one takes {size:,}"
+        found.append(
+            rules.SKILL_TRUNCATED.at(site.agent.place("skills"), message, help="list fewer, or describe shorter")
+        )
+    return found
+
+
+def row(facts: Skills, skill: Skill, location: str) -> str:
+    """The line in which a CLI lists a skill; `location` is its SKILL.md relative to the project."""
+    description = _one_line(facts, skill)
+    limit = facts.description_limit
+    if isinstance(limit, int) and len(description) > limit:
+        description = description[: limit - len(facts.ellipsis)] + facts.ellipsis
+    escaped = "".join(_ENTITIES.get(char, char) if char in facts.escapes else char for char in description)
+    filled_in = facts.row.replace("{name}", skill.name).replace("{location}", location)
+    return filled_in.replace("{description}", escaped)
+
+
+def _one_line(facts: Skills, skill: Skill) -> str:
+    return " ".join(skill.description.split()) if facts.newlines == "spaces" else skill.description.strip()
+
+
+def visible(site: Site, own: Iterable[Placed], shared: Iterable[Placed]) -> tuple[Placed, ...]:
+    """The skills that a plan's CLI lists: its own, and those that others put into folders it reads, each once."""
+    folders = {below(folder, name) for folder in _searched(site) for name in site.provider.skills.native}
+    reached = [each for each in (*own, *shared) if each in own or each.folder in folders]
+    found: dict[str, Placed] = {}
+    for each in reached:
+        found.setdefault(each.skill.name, each)
+    return tuple(_in_order(site.provider.skills, list(found.values())))
+
+
+def _searched(site: Site) -> tuple[str, ...]:
+    """Folders in which the CLI looks for its skill folders."""
+    chain = site.provider.skills.chain
+    if chain == "root-to-cwd":
+        return folders_to(site.cwd)
+    return {"cwd": (site.cwd,), "root": (".",)}.get(chain, ())
+
+
+def _in_order(facts: Skills, placed: Sequence[Placed]) -> list[Placed]:
+    if facts.order == "casefold":
+        return sorted(placed, key=lambda each: (each.shared, each.skill.name.casefold(), byte_order(each.skill.name)))
+    return sorted(placed, key=lambda each: byte_order(each.skill.name), reverse=facts.order == "reverse-bytes")
+
+
+def listing(site: Site, placed: Iterable[Placed]) -> tuple[PrefixSegment, ...]:
+    """The rows of a CLI's list, one segment each, traced to the skill's description."""
+    facts = site.provider.skills
+    where = f"@{site.agent.name}" if "{location}" in facts.row else ""
+    return tuple(
+        _segment(f"skills/{each.skill.name}{where}+{site.provider.name}.md", each, _row_of(facts, each))
+        for each in placed
+    )
+
+
+def _row_of(facts: Skills, placed: Placed) -> str:
+    return row(facts, placed.skill, below(placed.folder, f"{placed.skill.name}/{SKILL_FILE}")) + "\n"
+
+
+def _segment(name: str, placed: Placed, text: str) -> PrefixSegment:
+    path = below(placed.skill.folder, SKILL_FILE)
+    line = placed.skill.described_at.line if placed.skill.described_at else 1
+    body = Text(text, path, (line,) * text.count("\n"))
+    return PrefixSegment("skills", name, body, len(text.encode()), placed.at)
+
+
+def shared_faults(sites: Sequence[Site], placed: Sequence[Placed]) -> list[Diagnostic]:
+    """Skills that a plan had to put where agents that do not list them see them too."""
+    meant = {(each.folder, each.skill.name) for each in placed if each.meant}
+    found: list[Diagnostic] = []
+    for each in placed:
+        others = [site for site in sites if _sees_unasked(site, each)]
+        if others and each.shared and (each.folder, each.skill.name) not in meant:
+            found.append(_shared(each, others))
+    return list(dict.fromkeys(found))
+
+
+def _sees_unasked(site: Site, placed: Placed) -> bool:
+    listed = {each.item.name for each in site.agent.skills}
+    return placed.skill.name not in listed and placed in visible(site, (), (placed,))
+
+
+def _shared(placed: Placed, others: Iterable[Site]) -> Diagnostic:
+    agents = ", ".join(f"`{name}`" for name in dict.fromkeys(site.agent.name for site in others))
+    return rules.SHARED_SKILL.at(
+        placed.at,
+        f"`{placed.skill.name}` lies in `{placed.folder}`, where {agents} will see it too",
+        help=f"give `{placed.agent}` a folder of its own with `delivery: folder`, or list the skill for all of them",
+    )
