@@ -8,9 +8,11 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux import project
+from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, system_message
 from agentmux_compiler import pipeline, watch
 from agentmux_compiler.render.line import rebuilt
@@ -55,7 +57,7 @@ def build(root: Path, options: pipeline.BuildOptions) -> watch.Round:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), project.AGENTS)
     started = time.monotonic()
     tree = DiskTree(root)
-    report = pipeline.build(root, options, tree)
+    report = pipeline.build(root, replace(options, today=today()), tree)
     return watch.Round(report, tree.trace, time.monotonic() - started)
 
 
