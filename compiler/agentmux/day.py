@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 
 
 def today() -> str:
     """The date in UTC, ISO."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
+    return dt.datetime.now(dt.UTC).date().isoformat()
