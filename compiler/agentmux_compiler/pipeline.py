@@ -7,7 +7,7 @@ Each stage takes values and returns values plus diagnostics; only the stages wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import agentmux
@@ -23,7 +23,6 @@ from agentmux_compiler.lowered import Lowered
 from agentmux_compiler.output_files import filled, joined
 from agentmux_compiler.ownership import outside
 from agentmux_compiler.prefix.diff import diff_all
-from agentmux_compiler.prefix.reasons import diagnostics as change_diagnostics
 from agentmux_compiler.report import BuildReport, DiffReport
 from agentmux_compiler.resolve import resolve
 from agentmux_compiler.scope import Scope
@@ -125,18 +124,12 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
     compiled = compile_project(tree)
     before, found = prefixes_at(root, options.base, compiled, compile_project)
     report = _compare(before, compiled, options.scope, options.base)
-    return _with(report, (*compiled.diagnostics, *found))
+    return replace(report, diagnostics=ordered((*compiled.diagnostics, *found)))
 
 
 def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, name: str) -> DiffReport:
     left = {key: plan for key, plan in before.items() if scope.holds(plan.agent, plan.provider)}
-    report = diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name)
-    said = (item for plan in report.plans for item in change_diagnostics(plan))
-    return _with(report, _heard(said, compiled.settings))
-
-
-def _with(report: DiffReport, more: Iterable[Diagnostic]) -> DiffReport:
-    return DiffReport(report.baseline, report.plans, report.summary, ordered((*report.diagnostics, *more)))
+    return diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name)
 
 
 def _plan_writes(
