@@ -14,7 +14,7 @@ from agentmux_compiler.suggest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMATS = ("full", "concise", "json", "github", "sarif")
+FORMATS = ("full", "concise", "json", "github", "sarif", "markdown")
 PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
 COLORS = ("auto", "always", "never")
 

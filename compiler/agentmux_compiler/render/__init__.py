@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.report import BuildReport, DiffReport
 
-FORMATS = {"full": "full", "concise": "concise", "json": "machine", "github": "github", "sarif": "sarif"}
+FORMATS = {
+    "full": "full",
+    "concise": "concise",
+    "json": "machine",
+    "github": "github",
+    "sarif": "sarif",
+    "markdown": "markdown",
+}
 
 
 def no_source(_path: str) -> str | None:
@@ -51,6 +58,6 @@ def renderer(name: str) -> Renderer:
 
 
 if TYPE_CHECKING:
-    from agentmux_compiler.render import concise, full, github, machine, sarif
+    from agentmux_compiler.render import concise, full, github, machine, markdown, sarif
 
-    _ALL_RENDER: tuple[Renderer, ...] = (full, concise, machine, github, sarif)
+    _ALL_RENDER: tuple[Renderer, ...] = (full, concise, machine, github, sarif, markdown)

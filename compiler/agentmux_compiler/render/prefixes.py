@@ -109,12 +109,12 @@ def _quotes(cause: Cause, view: View) -> list[str]:
     first = cause.plans[0].first_break
     if first is None or first.before == first.after or under_another_key(cause.plans[0]):
         return []
-    before, after = _excerpts(first.before, first.after, drawn=cause.reason == "whitespace")
+    before, after = excerpts(first.before, first.after, drawn=cause.reason == "whitespace")
     return [view.paint("lost", f"- {before}"), view.paint("kept", f"+ {after}")]
 
 
-def _excerpts(before: str, after: str, *, drawn: bool) -> tuple[str, str]:
-    """Both on one line: their first lines if these differ already."""
+def excerpts(before: str, after: str, *, drawn: bool) -> tuple[str, str]:
+    """Both on one line, safe to show: their first lines if these differ already; `drawn` draws white space."""
     if drawn:
         return head(with_white_space(before), QUOTE), head(with_white_space(after), QUOTE)
     lines = before.partition("\n")[0], after.partition("\n")[0]
@@ -139,7 +139,7 @@ def _notes(cause: Cause) -> Iterator[str]:
 def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
     """Plans that need no block of their own: kept, new and removed ones."""
     for verdict, title in FOLDED.items():
-        rows = [visible(_named(plan)) for plan in plans if plan.verdict == verdict]
+        rows = [visible(named(plan)) for plan in plans if plan.verdict == verdict]
         if rows:
             heading = f": {count(len(rows), 'prefix', 'prefixes')} {title}"
             more = [f"and {number(len(rows) - ROWS)} more"] if len(rows) > ROWS else []
@@ -147,7 +147,8 @@ def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
             yield [view.paint("note", "note") + view.paint("strong", heading), *some]
 
 
-def _named(plan: PlanDiff) -> str:
+def named(plan: PlanDiff) -> str:
+    """`AGENT/PROVIDER`, and what changed where nothing broke."""
     what = ", ".join(dict.fromkeys(phrase(change) for change in plan.changes)) if plan.verdict == "kept" else ""
     return f"{plan.agent}/{plan.provider}" + (f": {what}" if what else "")
 
@@ -155,13 +156,13 @@ def _named(plan: PlanDiff) -> str:
 def _summary(report: DiffReport, view: View) -> list[str]:
     lines = [view.paint("strong", counted(report))]
     if any(plan.verdict == "broken" for plan in report.plans):
-        lines += _methods(plan.text for plan in report.plans if plan.verdict == "broken")
+        lines += methods(plan.text for plan in report.plans if plan.verdict == "broken")
     if view.accept and report.summary.plans != report.summary.unchanged:
         lines.append(f"Accept with `{view.accept}`.")
     return lines
 
 
-def _methods(texts: Iterable[TextKept]) -> list[str]:
+def methods(texts: Iterable[TextKept]) -> list[str]:
     """How the tokens were counted; of several error bounds the widest."""
     bounds: dict[str, list[float | None]] = {}
     for text in texts:
