@@ -379,15 +379,15 @@ def raw_stream(recorder, path):
 
 @pytest.mark.parametrize("path", [ANTHROPIC, RESPONSES, CHAT, GEMINI_STREAM])
 def test_a_stream_can_be_cut_after_some_deltas(path):
-    answer = Answer(text="abcdef", deltas=3, cut_after=2)
+    answer = Answer(text="XXYYZZ", deltas=3, cut_after=2)
     with Recorder(Script(default=answer)) as recorder:
         broken, ended = raw_stream(recorder, path)
-        recorder.play(Script(default=Answer(text="abcdef", deltas=3, cut_after=2, cut_ends=True)))
+        recorder.play(Script(default=Answer(text="XXYYZZ", deltas=3, cut_after=2, cut_ends=True)))
         polite, politely = raw_stream(recorder, path)
 
     assert (ended, politely) == (False, True)
     for data in (broken, polite):
-        assert (b"ab" in data, b"cd" in data, b"ef" in data) == (True, True, False)
+        assert (b"XX" in data, b"YY" in data, b"ZZ" in data) == (True, True, False)
     assert [exchange.outcome for exchange in recorder.turns] == ["cut", "cut"]
 
 

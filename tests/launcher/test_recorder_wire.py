@@ -290,3 +290,13 @@ def test_a_shorter_later_prompt_points_at_what_it_lost():
 
     assert difference is not None
     assert (difference.part.text, difference.kept, difference.share) == ("b", 1, 1.0)
+
+
+def test_a_namespace_of_tools_is_one_part_for_each_of_them():
+    group = {"type": "namespace", "name": "mcp__x", "tools": [{"type": "function", "name": "look"}]}
+
+    assert render({"input": "hi", "tools": [group]}).parts == (
+        Part("tools", "tools:mcp__x", '{"type":"namespace","name":"mcp__x"}'),
+        Part("tools", "tools:mcp__x:look", '{"type":"function","name":"look"}'),
+        Part("messages", "input[0](user).content[0]", "hi"),
+    )

@@ -6,11 +6,13 @@ import itertools
 
 import pytest
 
+from agentmux_launcher.manifest import Environment, FromFile, LaunchPlan, Literal, Slot
 from agentmux_launcher.recorder import Answer, Failure, Recorder, Script
 from agentmux_launcher.recorder.cache import BlockCache, BreakpointCache
 from agentmux_launcher.recorder.script import of
 from agentmux_launcher.recorder.wire import first_difference
 
+from .run import plan_argv, plan_env, run_plan
 from .sandbox import prepare
 from .turns import TURNS, take_turn
 
@@ -88,3 +90,46 @@ def test_a_refused_key_ends_the_turn_with_an_error(provider, started):
     assert not ran.timed_out
     assert {turn.status for turn in recorder.turns} == {401}
     assert {turn.usage for turn in recorder.turns} == {None}
+
+
+def test_a_launch_plan_runs_as_it_stands(started):
+    recorder, sandbox, executable = started("codex", of(ANSWER))
+    (sandbox.project / "rules.md").write_text('Say "yes" — always.\n', encoding="utf-8")
+    plan = LaunchPlan(
+        agent="tester",
+        provider="codex",
+        display="Tester",
+        executable="codex",
+        controller="subprocess",
+        model="gpt-5.5",
+        effort=None,
+        permission="bypass",
+        delivery="flag",
+        cwd=".",
+        argv=(
+            *map(Literal, TURNS["codex"].argv),
+            Literal("-c"),
+            FromFile("developer_instructions={}", "rules.md", json_string=True),
+            Slot("resume", ("resume", "{}")),
+            Literal("-"),
+        ),
+        env=Environment(set={"AGENTMUX_AGENT_ID": "tester"}, unset=("TERM",)),
+        files=("rules.md",),
+        startup=None,
+        prompt_delivery="stdin",
+        frames="codex",
+        session_id_field="thread_id",
+        cli_version="0.171.0",
+        stdio={"stdin": "pipe", "stdout": "raw-pty", "stderr": "pipe"},
+    )
+    env = plan_env(plan, sandbox.env)
+
+    first = run_plan(plan_argv(plan, sandbox.project, executable), env=env, cwd=sandbox.project, prompt=PROMPT)
+    again = plan_argv(plan, sandbox.project, executable, resume=first.last("thread_id"))
+    second = run_plan(again, env=env, cwd=sandbox.project, prompt="And again?")
+
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert ("TERM" in env, env["AGENTMUX_AGENT_ID"]) == (False, "tester")
+    texts = [part.text for part in recorder.turns[-1].prompt.parts]
+    assert texts.count('Say "yes" — always.\n') == 1
+    assert (texts.count(PROMPT), texts.count("And again?")) == (1, 1)
