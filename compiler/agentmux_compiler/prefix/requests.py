@@ -61,6 +61,15 @@ class Entry:
         return total
 
 
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A request in three views: cell by cell, as content blocks, and with neighbouring texts as one."""
+
+    cells: tuple[Cell, ...]
+    request: Request
+    entries: tuple[Entry, ...]
+
+
 def marks_of(segments: Iterable[PrefixSegment]) -> Marks:
     """The marks of a plan that was just laid out."""
     opaque = [item for item in segments if item.opaque]
@@ -86,6 +95,10 @@ def cells_of(
             other = bool(changed & set(segment.varies_with))
             cells.append(Cell(segment, (segment.name, other), counter.estimate(segment.size)))
     return tuple(cells)
+
+
+def lay(cells: tuple[Cell, ...], marks: Marks) -> Laid:
+    return Laid(cells, request_of(cells, marks), joined(cells))
 
 
 def request_of(cells: Sequence[Cell], marks: Marks) -> Request:
@@ -130,11 +143,11 @@ def joined(cells: Sequence[Cell]) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def agreement(written: Sequence[Cell], asked: Sequence[Cell], marks: Marks, counter: Counter) -> Match:
+def agreement(written: Laid, asked: Laid, counter: Counter) -> Match:
     """Whole blocks in common, and the tokens beyond them up to the divergence, wherever blocks end."""
-    left, right = request_of(written, marks), request_of(asked, marks)
-    blocks = _equal([block.content for block in left.blocks], [block.content for block in right.blocks])
-    beyond = _shared(joined(written), joined(asked), counter) - Match(blocks).tokens(left)
+    left, right = ([block.content for block in each.request.blocks] for each in (written, asked))
+    blocks = _equal(left, right)
+    beyond = _shared(written.entries, asked.entries, counter) - Match(blocks).tokens(written.request)
     return Match(blocks, max(0, beyond))
 
 

@@ -12,14 +12,12 @@ from agentmux_compiler.prefix.axes import changed_axes
 from agentmux_compiler.prefix.counters import Counter
 from agentmux_compiler.prefix.models import matches, model_id
 from agentmux_compiler.prefix.prices import Price, break_cost
-from agentmux_compiler.prefix.requests import Cell, Marks, agreement, cells_of, request_of
-from agentmux_compiler.prefix.resumed import ResumeRules, resumed
+from agentmux_compiler.prefix.requests import Cell, Laid, Marks, agreement, cells_of, lay
+from agentmux_compiler.prefix.resumed import Resumed, ResumeRules, resumed
 from agentmux_compiler.prefix.reuse import Block, Match, Request, Terms, after_effect, before_prompt, reusable, terms
 from agentmux_compiler.report import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from agentmux_compiler.lowered import PlanPrefix
     from agentmux_compiler.prefix.backends.schema import Backend  # noqa: TC004  pydantic comes with the first backend
 
@@ -68,27 +66,24 @@ class Standing:
 class Cached:
     """A request that was sent before a change, and what its backend serves of others."""
 
-    cells: tuple[Cell, ...]
-    request: Request
+    laid: Laid
     marks: Marks
     counter: Counter
     terms: Terms
     effects: tuple[Mapping[str, str], ...]
     billing: Billing
 
-    def scenario(
-        self, cells: Sequence[Cell], *, other_prompt: bool = False, turn: bool = False, added: int = 0
-    ) -> Scenario:
-        """`cells` are asked where the same request would have been; `added` tokens come behind them.
+    def scenario(self, now: Laid, *, other_prompt: bool = False, turn: bool = False, added: int = 0) -> Scenario:
+        """`now` is asked where the same request would have been; `added` tokens come behind it.
 
         With `turn`, both have the next turn of a conversation behind them.
         """
-        again, asked = self.request, request_of(cells, self.marks)
+        again, asked = self.request, now.request
         longer = added + max(0, asked.tokens - again.tokens)
         if turn:
             again, asked = _with_turn(again), _with_turn(asked)
         before = self._served(again, Match(len(self.request.blocks)), other_prompt)
-        found = self._reached(agreement(self.cells, cells, self.marks, self.counter))
+        found = self._reached(agreement(self.laid, now, self.counter))
         after = None if found is None else self._served(asked, found, other_prompt)
         lost = None if after is None else max(0, before - after)
         rate = self.billing.prefill_rate
@@ -102,9 +97,13 @@ class Cached:
         )
 
     @property
+    def request(self) -> Request:
+        return self.laid.request
+
+    @property
     def ends(self) -> tuple[tuple[Cell, int], ...]:
         """Each cell with the tokens up to its end."""
-        return tuple(zip(self.cells, accumulate(cell.tokens for cell in self.cells), strict=True))
+        return tuple(zip(self.laid.cells, accumulate(cell.tokens for cell in self.laid.cells), strict=True))
 
     def _served(self, asked: Request, found: Match, other_prompt: bool) -> int:
         """Tokens from the cache; sessions before are taken to have had different prompts."""
@@ -130,12 +129,12 @@ def scenarios(
     """
     changed = frozenset(changed_axes(before, after))
     cached = _cached(before, after, caching, counter, billing)
-    new = cells_of(after, counter, caching.backend.ignored.segments, changed)
-    goes_on = resumed(cached.cells, new, caching.resume, (before.delivery, after.delivery))
+    new = lay(cells_of(after, counter, caching.backend.ignored.segments, changed), caching.marks)
+    goes_on = resumed(cached.laid.cells, new.cells, caching.resume, (before.delivery, after.delivery))
     return {
         "relaunch": cached.scenario(new),
         "new_prompt": cached.scenario(new, other_prompt=True),
-        "resume": cached.scenario(goes_on.cells, turn=True, added=goes_on.added) if goes_on else UNKNOWN,
+        "resume": _resumed(cached, goes_on) if goes_on else UNKNOWN,
     }
 
 
@@ -143,9 +142,9 @@ def standing(plan: PlanPrefix, caching: Caching, counter: Counter) -> Standing:
     """What sessions of this plan are served when nothing changes."""
     cached = _cached(plan, plan, caching, counter, NO_BILL)
     found = {
-        "relaunch": cached.scenario(cached.cells),
-        "new_prompt": cached.scenario(cached.cells, other_prompt=True),
-        "resume": cached.scenario(cached.cells, turn=True),
+        "relaunch": cached.scenario(cached.laid),
+        "new_prompt": cached.scenario(cached.laid, other_prompt=True),
+        "resume": cached.scenario(cached.laid, turn=True),
     }
     served = {name: item.reusable_before or 0 for name, item in found.items()}
     anew = tuple(cell.segment for cell, end in cached.ends if cell.text and end > served["new_prompt"])
@@ -154,11 +153,14 @@ def standing(plan: PlanPrefix, caching: Caching, counter: Counter) -> Standing:
 
 def _cached(before: PlanPrefix, after: PlanPrefix, caching: Caching, counter: Counter, billing: Billing) -> Cached:
     backend, marks = caching.backend, caching.marks
-    cells = cells_of(before, counter, backend.ignored.segments)
-    request = request_of(cells, marks)
-    marked = any(block.breakpoint for block in request.blocks)
+    laid = lay(cells_of(before, counter, backend.ignored.segments), marks)
+    marked = any(block.breakpoint for block in laid.request.blocks)
     held = terms(backend, model_id(after.vendor, after.model), billing.lifetime, marked=marked)
-    return Cached(cells, request, marks, counter, held, tuple(_effects(before, after, backend)), billing)
+    return Cached(laid, marks, counter, held, tuple(_effects(before, after, backend)), billing)
+
+
+def _resumed(cached: Cached, goes_on: Resumed) -> Scenario:
+    return cached.scenario(lay(goes_on.cells, cached.marks), turn=True, added=goes_on.added)
 
 
 def _effects(before: PlanPrefix, after: PlanPrefix, backend: Backend) -> list[dict[str, str]]:
