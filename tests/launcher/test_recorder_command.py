@@ -20,7 +20,7 @@ ENV = {**os.environ, "PYTHONPATH": str(Path(agentmux_launcher.__file__).parent.p
 def test_by_hand_it_prints_its_address_answers_and_stops(tmp_path):
     script = tmp_path / "script.json"
     script.write_text('{"default": {"text": "by hand"}}', encoding="utf-8")
-    argv = [*COMMAND, "--out", str(tmp_path / "rec"), "--script", str(script)]
+    argv = [*COMMAND, "--out", str(tmp_path / "rec"), "--script", str(script), "--cache", "blocks"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENV) as child:
         address = child.stdout.readline().strip()
         body = json.dumps({"model": "m", "input": "hi"}).encode()

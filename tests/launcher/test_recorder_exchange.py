@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 
 import pytest
@@ -72,6 +73,18 @@ def test_encodings_are_undone_from_the_last_applied_on():
         decode(b"x", "br")
     with pytest.raises(ValueError, match="body is not gzip"):
         decode(b"x", "gzip")
+
+
+def test_zstd_is_undone_where_this_python_can():
+    try:
+        zstd = importlib.import_module("compression.zstd")
+    except ImportError:
+        with pytest.raises(UnknownEncodingError, match=r"needs Python 3\.14"):
+            decode(b"x", "zstd")
+        return
+    assert decode(zstd.compress(b"x"), "zstd") == b"x"
+    with pytest.raises(ValueError, match="body is not zstd"):
+        decode(b"x", "zstd")
 
 
 @pytest.mark.parametrize(

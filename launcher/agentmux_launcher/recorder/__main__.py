@@ -9,13 +9,21 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux_launcher.recorder.cache import BlockCache, BreakpointCache, CachePlayer, NoCache
 from agentmux_launcher.recorder.script import Script, ScriptError, loads
 from agentmux_launcher.recorder.server import Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agentmux_launcher.recorder.exchange import Exchange
+
+
+_CACHES: dict[str, Callable[[], CachePlayer]] = {
+    "none": NoCache,
+    "blocks": BlockCache,
+    "breakpoints": BreakpointCache,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with Recorder(script, folder=given.out, port=given.port) as recorder:
+    with Recorder(script, folder=given.out, port=given.port, cache=_CACHES[given.cache]()) as recorder:
         sys.stdout.write(f"{recorder.url}\n")
         sys.stdout.flush()
         _follow(recorder, stop)
@@ -44,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
     parser.add_argument("--out", type=Path, help="folder that gets one NNNN.json per request")
     parser.add_argument("--script", type=Path, help="answers as JSON (default: `ok` to everything)")
+    parser.add_argument("--cache", choices=_CACHES, default="none", help="the cache to play (default: none)")
     return parser
 
 
