@@ -14,7 +14,7 @@ from agentmux_compiler.diagnostics import Diagnostic
 from agentmux_compiler.environment import environment
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.mcp import Servers, place_servers
-from agentmux_compiler.native import also_read, chain, native_segments, over_budget
+from agentmux_compiler.native import also_read, chain, doubled, native_segments, over_budget
 from agentmux_compiler.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.plan_prefix import plan_prefix, server_segments, text_slots
 from agentmux_compiler.providers import load_provider
@@ -78,6 +78,7 @@ def lower(project: Project, tree: Tree) -> tuple[tuple[Lowered, ...], list[Diagn
     chains = [(draft.site, chain(draft.site, together.instructions, tree)) for draft in drafts]
     found += [*conflicts, *shared_faults(sites, together.skills), *shared_servers(sites), *also_read(chains)]
     found += [fault for site, files in chains for fault in over_budget(site, files)]
+    found += doubled((draft.site, draft.segments, files) for draft, (_, files) in zip(drafts, chains, strict=True))
     plans = tuple(_lowered(draft, files, together) for draft, (_, files) in zip(drafts, chains, strict=True))
     return plans, list(dict.fromkeys(found))
 

@@ -49,7 +49,7 @@ def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
     variables = names_in(value for server in servers for value in _values(server))
     found += _without_asking(site)
     if mcp.way == "arguments" and mcp.pieces is not None:
-        argv = literals(item for server in servers for item in _arguments(mcp.pieces, server))
+        argv = literals(item for server in servers for item in _arguments(site, mcp.pieces, server))
         return Servers((), argv, variables), found
     file = _settings_file(site, servers)
     argv = filled(mcp.argv, site.seen_from_cwd(file.path)) if mcp.way == "file-flag" else ()
@@ -149,16 +149,25 @@ def _entry(site: Site, server: Server) -> dict[str, Any]:
     mcp = site.provider.mcp
     env = {name: value for name, value in server.env.items() if mcp.secrets == "expanded" or not whole(value)}
     if server.url is None:
-        entry: dict[str, Any] = {"command": server.command, "args": list(server.args), "env": env}
+        entry: dict[str, Any] = {"command": _command(site, server), "args": list(server.args), "env": env}
     else:
         kind = {"type": mcp.type_value} if mcp.type_value else {}
         entry = {**kind, mcp.url_key or "url": server.url, "headers": dict(server.headers)}
     return {key: value for key, value in {**entry, **mcp.extra}.items() if value not in ([], {})}
 
 
-def _arguments(pieces: ServerArguments, server: Server) -> Iterator[str]:
+def _command(site: Site, server: Server) -> str | None:
+    """The executable: one with a relative path is meant from `workdir`, wherever the CLI runs."""
+    command = server.command
+    if command is None or "/" not in command or command.startswith(("/", "~", "$")) or "\\" in command:
+        return command
+    path = site.seen_from_cwd(below(site.agent.workdir, command))
+    return path if "/" in path else f"./{path}"
+
+
+def _arguments(site: Site, pieces: ServerArguments, server: Server) -> Iterator[str]:
     """All arguments that declare one server."""
-    texts = {"command": server.command, "url": server.url}
+    texts = {"command": _command(site, server), "url": server.url}
     for field, text in texts.items():
         if text is not None:
             yield from _fill(getattr(pieces, field), server, {field: json_literal(text)})

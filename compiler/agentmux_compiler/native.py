@@ -16,6 +16,7 @@ from agentmux_compiler.lowered import OutputFile, PrefixSegment
 from agentmux_compiler.segment import Segment, Text
 from agentmux_compiler.site import below, folders_to, is_committed
 from agentmux_compiler.source_text import decode
+from agentmux_compiler.suggest import listing
 from agentmux_compiler.tree import byte_order
 
 if TYPE_CHECKING:
@@ -194,6 +195,36 @@ def _origin(file: NativeFile, line: int) -> Span:
     return Span(file.path, line) if file.output is None else file.output.at
 
 
+def doubled(reading: Iterable[tuple[Site, Sequence[Segment], Sequence[NativeFile]]]) -> list[Diagnostic]:
+    """Segments that agents are given and also read in a file that was written for another one; each segment once."""
+    places: dict[str, Span] = {}
+    agents: dict[str, list[str]] = {}
+    paths: dict[str, set[str]] = {}
+    for site, segments, files in reading:
+        for file, segment in _twice(site, segments, files):
+            places.setdefault(segment.name, segment.asked_at)
+            agents.setdefault(segment.name, []).append(site.agent.name)
+            paths.setdefault(segment.name, set()).add(file.path)
+    return [_doubled(at, name, agents[name], sorted(paths[name], key=byte_order)) for name, at in places.items()]
+
+
+def _twice(
+    site: Site, segments: Sequence[Segment], files: Sequence[NativeFile]
+) -> Iterator[tuple[NativeFile, Segment]]:
+    for file in files:
+        others = file.segments if file.output is not None and site.key not in file.output.owners else ()
+        there = {segment.name for segment in others}
+        yield from ((file, segment) for segment in segments if segment.name in there)
+
+
+def _doubled(at: Span, name: str, agents: Sequence[str], paths: Sequence[str]) -> Diagnostic:
+    return rules.DOUBLED_TEXT.at(
+        at,
+        f"`{name}` reaches {listing(dict.fromkeys(agents))} twice: their CLIs read {listing(paths)} besides",
+        help="leave it to one of the two, or let the agents run in another `workdir`",
+    )
+
+
 def also_read(chains: Iterable[tuple[Site, Sequence[NativeFile]]]) -> list[Diagnostic]:
     """Files that somebody wrote and that plans read besides what agentmux wrote for them."""
     readers: dict[str, list[str]] = {}
@@ -205,9 +236,8 @@ def also_read(chains: Iterable[tuple[Site, Sequence[NativeFile]]]) -> list[Diagn
 
 
 def _also_read(path: str, keys: Sequence[str]) -> Diagnostic:
-    count = f"{len(keys)} plans" if len(keys) > 1 else "a plan"
     return rules.ALSO_READ.at(
         Span(path),
-        f"{count} also read this file: {', '.join(f'`{key}`' for key in keys)}",
+        f"{listing(keys)} also get the text of this file, which the CLI reads by itself",
         notes=("its text is part of their prefix and counts towards the CLI's limit",),
     )

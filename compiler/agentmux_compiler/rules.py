@@ -62,6 +62,7 @@ SKILL_TRUNCATED = Rule("AMX411", "skill-truncated", WARNING, "a skill descriptio
 ALSO_READ = Rule("AMX412", "also-read", NOTE, "a file that the CLI also reads by itself")
 UNASKED_SERVER = Rule("AMX414", "unasked-server", WARNING, "an MCP server whose tools run without asking")
 SHARED_SERVER = Rule("AMX415", "shared-server", WARNING, "an MCP server that other agents in the same folder get too")
+DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
 RESUME_KEEPS_TEXT = Rule("AMX413", "resume-keeps-text", NOTE, "an edit that running sessions do not take up")
 
 # 5xx: prefix

@@ -99,5 +99,5 @@ def _shared(site: Site, others: Sequence[str]) -> Diagnostic:
     return rules.SHARED_SERVER.at(
         site.agent.place("mcp"),
         f"`{site.provider.name}` gives these servers to {listing(others)} too, which run in the same folder",
-        help=f"give `{site.agent.name}` a folder of its own with `delivery: folder`",
+        help="use `delivery: folder` where they are listed, or list them for all who run there",
     )

@@ -100,7 +100,7 @@ def _cut(site: Site) -> list[Diagnostic]:
         for each in site.agent.skills
         if isinstance(limit, int) and len(_one_line(facts, each.item)) > limit
     ]
-    size = sum(len(row(facts, each.item, "").encode()) + 1 for each in site.agent.skills)
+    size = sum(len(row(facts, each.item, "", 1).encode()) + 1 for each in site.agent.skills)
     if isinstance(whole, int) and size > whole:
         message = f"`{name}` has {whole:,} bytes for the list of skills, and this one takes {size:,}"
         found.append(
@@ -109,15 +109,15 @@ def _cut(site: Site) -> list[Diagnostic]:
     return found
 
 
-def row(facts: Skills, skill: Skill, location: str) -> str:
-    """The line in which a CLI lists a skill; `location` is its SKILL.md relative to the project."""
+def row(facts: Skills, skill: Skill, location: str, root: int) -> str:
+    """The line in which a CLI lists a skill; `location` is its SKILL.md, `root` the number of the folder it lies in."""
     description = _one_line(facts, skill)
     limit = facts.description_limit
     if isinstance(limit, int) and len(description) > limit:
         description = description[: limit - len(facts.ellipsis)] + facts.ellipsis
     escaped = "".join(_ENTITIES.get(char, char) if char in facts.escapes else char for char in description)
-    filled_in = facts.row.replace("{name}", skill.name).replace("{location}", location)
-    return filled_in.replace("{description}", escaped)
+    placed = facts.row.replace("{name}", skill.name).replace("{location}", location).replace("{root}", str(root))
+    return placed.replace("{description}", escaped)
 
 
 def _one_line(facts: Skills, skill: Skill) -> str:
@@ -125,12 +125,13 @@ def _one_line(facts: Skills, skill: Skill) -> str:
 
 
 def visible(site: Site, own: Iterable[Placed], shared: Iterable[Placed]) -> tuple[Placed, ...]:
-    """The skills that a plan's CLI lists: its own, and those that others put into folders it reads, each once."""
+    """The skills that a plan's CLI lists: its own, and those that others put into folders it reads."""
     folders = {below(folder, name) for folder in _searched(site) for name in site.provider.skills.native}
     reached = [each for each in (*own, *shared) if each in own or each.folder in folders]
-    found: dict[str, Placed] = {}
+    each_one = site.provider.skills.same_name == "each"
+    found: dict[tuple[str, str], Placed] = {}
     for each in reached:
-        found.setdefault(each.skill.name, each)
+        found.setdefault((each.skill.name, each.folder if each_one else ""), each)
     return tuple(_in_order(site.provider.skills, list(found.values())))
 
 
@@ -145,27 +146,29 @@ def _searched(site: Site) -> tuple[str, ...]:
 def _in_order(facts: Skills, placed: Sequence[Placed]) -> list[Placed]:
     if facts.order == "casefold":
         return sorted(placed, key=lambda each: (each.shared, each.skill.name.casefold(), byte_order(each.skill.name)))
-    return sorted(placed, key=lambda each: byte_order(each.skill.name), reverse=facts.order == "reverse-bytes")
+    deepest_first = sorted(placed, key=lambda each: each.folder.count("/"), reverse=True)
+    return sorted(deepest_first, key=lambda each: byte_order(each.skill.name), reverse=facts.order == "reverse-bytes")
 
 
-def listing(site: Site, placed: Iterable[Placed]) -> tuple[PrefixSegment, ...]:
+def listing(site: Site, placed: Sequence[Placed]) -> tuple[PrefixSegment, ...]:
     """The rows of a CLI's list, one segment each, traced to the skill's description."""
     facts = site.provider.skills
-    where = f"@{site.agent.name}" if "{location}" in facts.row else ""
-    return tuple(
-        _segment(f"skills/{each.skill.name}{where}+{site.provider.name}.md", each, _row_of(facts, each))
-        for each in placed
-    )
+    # Where a skill lies differs from agent to agent.
+    agent = f"@{site.agent.name}" if "{location}" in facts.row or "{root}" in facts.row else ""
+    roots = sorted({each.folder for each in placed}, key=lambda folder: (folder.count("/"), byte_order(folder)))
+    made: list[PrefixSegment] = []
+    for index, each in enumerate(placed):
+        again = "-again" if any(each.skill.name == other.skill.name for other in placed[:index]) else ""
+        name = f"skills/{each.skill.name}{again}{agent}+{site.provider.name}.md"
+        made.append(_segment(name, facts, each, roots.index(each.folder) + 1))
+    return tuple(made)
 
 
-def _row_of(facts: Skills, placed: Placed) -> str:
-    return row(facts, placed.skill, below(placed.folder, f"{placed.skill.name}/{SKILL_FILE}")) + "\n"
-
-
-def _segment(name: str, placed: Placed, text: str) -> PrefixSegment:
-    path = below(placed.skill.folder, SKILL_FILE)
-    line = placed.skill.described_at.line if placed.skill.described_at else 1
-    body = Text(text, path, (line,) * text.count("\n"))
+def _segment(name: str, facts: Skills, placed: Placed, root: int) -> PrefixSegment:
+    skill = placed.skill
+    text = row(facts, skill, below(placed.folder, f"{skill.name}/{SKILL_FILE}"), root) + "\n"
+    line = skill.described_at.line if skill.described_at else 1
+    body = Text(text, below(skill.folder, SKILL_FILE), (line,) * text.count("\n"))
     return PrefixSegment("skills", name, body, len(text.encode()), placed.at)
 
 
@@ -190,5 +193,5 @@ def _shared(placed: Placed, others: Iterable[Site]) -> Diagnostic:
     return rules.SHARED_SKILL.at(
         placed.at,
         f"`{placed.skill.name}` lies in `{placed.folder}`, where {agents} will see it too",
-        help=f"give `{placed.agent}` a folder of its own with `delivery: folder`, or list the skill for all of them",
+        help="use `delivery: folder` where it is listed, or list it for all who run there",
     )

@@ -183,10 +183,11 @@ class Skills(Sourced):
     """Skill folders. `written` is where agentmux copies skills, below the CLI's folder or a private directory.
 
     `private`: arguments that make the CLI read the skills of an own directory (`{}`), None where none was measured.
-    `row` renders one line of the listing from `{name}`, `{description}` and `{location}` (its SKILL.md, relative to the
-    project). `escapes` are characters the CLI writes as entities; `newlines` what it makes of line ends in a
-    description. A description longer than `description_limit` characters is cut so that it has that many with
-    `ellipsis`; `listing_limit` is in bytes over all rows.
+    `row` renders one line of the listing from `{name}`, `{description}`, `{location}` (its SKILL.md, relative to the
+    project) and `{root}` (the number of its folder among those listed, from the root down). `escapes` are characters
+    that the CLI writes as entities; `newlines` what it makes of line ends in a description; `same_name` whether it
+    lists two skills of one name, the deeper first. A description longer than `description_limit` characters is cut
+    so that it has that many with `ellipsis`; `listing_limit` is in bytes over all rows.
     """
 
     listed: bool
@@ -198,6 +199,7 @@ class Skills(Sourced):
     escapes: str
     newlines: Literal["spaces", "kept", "unknown"]
     order: Literal["casefold", "bytes", "reverse-bytes", "unknown"]
+    same_name: Literal["once", "each", "unknown"]
     description_limit: int | Unknown | None
     ellipsis: str
     listing_limit: int | Unknown | None
