@@ -6,7 +6,6 @@ of a request it served.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 
 
@@ -37,9 +36,9 @@ class BlockCache:
 
     def chain(self, parts, key):
         tokens = [token for part in parts for token in part.tokens]
-        digest, links = repr(key).encode(), []
+        digest, links = hash(key), []
         for start in range(0, len(tokens) - self.step + 1, self.step):
-            digest = hashlib.sha256(digest + repr(tokens[start : start + self.step]).encode()).digest()
+            digest = hash((digest, tuple(tokens[start : start + self.step])))
             links.append(digest)
         return links, len(tokens)
 
@@ -77,9 +76,9 @@ class MarkerCache:
 
     def prefixes(self, parts, key):
         """Digest and length of the prefix at the end of each part."""
-        digest, length, found = repr(key).encode(), 0, []
+        digest, length, found = hash(key), 0, []
         for part in parts:
-            digest = hashlib.sha256(digest + repr(part.tokens).encode()).digest()
+            digest = hash((digest, part.tokens))
             length += len(part.tokens)
             found.append((digest, length))
         return found

@@ -288,11 +288,12 @@ def test_look_back_implicit_markers_and_minimum_agree_for_any_window():
     chance = random.Random("windows")  # noqa: S311
     for _ in range(500):
         window, automatic = chance.choice((1, 2, 3, 5, None)), chance.random() < 0.5
-        rules = Terms("breakpoints", 1, 0, chance.choice((0, 30, 90)), automatic, window, None, (), "5m", 300)
         written = [Part((chance.randrange(9),) * chance.randrange(20), chance.random() < 0.3) for _ in range(10)]
+        minimum = sum(len(part.tokens) for part in written[: chance.randrange(10)])
+        rules = Terms("breakpoints", 1, 0, minimum, automatic, window, None, (), "5m", 300)
         kept = written[: chance.randrange(11)]
         asked = kept + [Part((n,) * 5, chance.random() < 0.3) for n in range(10, 10 + chance.randrange(5))]
-        cache = marker_cache(Clock(), minimum=rules.minimum, window=window, automatic=automatic)
+        cache = marker_cache(Clock(), minimum=minimum, window=window, automatic=automatic)
         cache.send(written)
         old, new = (Request(tuple(map(block, each))) for each in (written, asked))
         assert reusable(old, new, match(old, new), rules) == cache.ask(asked)
