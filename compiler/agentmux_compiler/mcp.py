@@ -159,10 +159,10 @@ def _entry(site: Site, server: Server) -> dict[str, Any]:
 def _command(site: Site, server: Server) -> str | None:
     """The executable: one with a relative path is meant from `workdir`, wherever the CLI runs."""
     command = server.command
-    if command is None or "/" not in command or command.startswith(("/", "~", "$")) or "\\" in command:
+    rooted = command is None or "/" not in command or command.startswith(("/", "~", "$")) or "\\" in command
+    if command is None or rooted or site.cwd == site.agent.workdir:
         return command
-    path = site.seen_from_cwd(below(site.agent.workdir, command))
-    return path if "/" in path else f"./{path}"
+    return site.seen_from_cwd(below(site.agent.workdir, command))
 
 
 def _arguments(site: Site, pieces: ServerArguments, server: Server) -> Iterator[str]:

@@ -111,7 +111,9 @@ def _undefined(body: Text, error: UndefinedError, values: Mapping[str, str]) -> 
 
 def _broken(body: Text, error: Exception, line: int) -> Diagnostic:
     said = str(error).rstrip(".").replace("'", "`") or type(error).__name__
-    return rules.TEMPLATE_ERROR.at(_at(body, line), f"the template cannot be rendered: {said[:1].lower()}{said[1:]}")
+    first, _, rest = said.partition(". ")
+    message = f"the template cannot be rendered: {first[:1].lower()}{first[1:]}"
+    return rules.TEMPLATE_ERROR.at(_at(body, line), message, notes=(rest,) if rest else ())
 
 
 def _line_of(error: Exception) -> int:
