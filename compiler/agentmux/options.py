@@ -163,9 +163,10 @@ def _providers(parser: argparse.ArgumentParser) -> None:
 
 
 def _adopt(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", metavar="PATH", nargs="+", help="a hand-written file in the way, or an output edited by hand"
-    )
+    text = "a hand-written file in the way, an output edited by hand, or a folder with a SKILL.md"
+    parser.add_argument("paths", metavar="PATH", nargs="+", help=text)
+    text = "place what can be placed, and report the rest"
+    parser.add_argument("--partial", action="store_true", help=text)
 
 
 def _nothing(_parser: argparse.ArgumentParser) -> None:
@@ -208,7 +209,7 @@ COMMANDS = {
     ),
     "adopt": Command(
         "take a hand-written file in, or carry a hand edit of an output back to its sources",
-        "PATH...",
+        "PATH... [--partial]",
         _adopt,
         "example:\n  agentmux adopt CLAUDE.md\n",
     ),

@@ -79,6 +79,7 @@ def _segment(part: PrefixSegment, counter: Counter) -> dict[str, Any]:
         "bytes": len(body.text.encode("utf-8", "replace")) if body else part.size,
         "tokens": counter.count(body.text) if body else estimate(part.size),
         "stability": "volatile" if part.volatile else "stable",
+        "varies_with": list(part.varies_with),
     }
 
 
@@ -139,4 +140,5 @@ def _row(part: PrefixSegment, values: Mapping[str, Any]) -> tuple[str, ...]:
     place = OPAQUE if part.opaque else f"{values['path']}:{values['line']}"
     about = "~" if part.opaque else ""
     size, tokens = number(values["bytes"]), f"{about}{number(values['tokens'])}"
-    return (values["layer"], values["name"], place, size, tokens, values["stability"])
+    stability = f"varies with {', '.join(part.varies_with)}" if part.varies_with else values["stability"]
+    return (values["layer"], values["name"], place, size, tokens, stability)

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     root = project.find(arguments.project)
     report = _report(root, arguments)
     accept = None if arguments.accept else accept_command(arguments.agents, arguments.provider)
-    view = View(project.source_reader(root), Paint(streams.out.color), accept)
+    view = View(project.source_reader(root), Paint(streams.out.color), accept, accepted=arguments.accept)
     streams.out.write(renderer(arguments.format).build(report, view))
     return exit_code(report, limit)
 

@@ -31,11 +31,15 @@ def no_source(_path: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a report is looked at: where source text comes from, colour, and the command that accepts the changes."""
+    """How a report is looked at: where source text comes from, colour, and the command that accepts the changes.
+
+    `accepted` says that the report is of a build that has just done so.
+    """
 
     source: Callable[[str], str | None] = no_source
     paint: Paint = PLAIN
     accept: str | None = None
+    accepted: bool = False
 
 
 class Renderer(Protocol):

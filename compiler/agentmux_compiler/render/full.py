@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import has_errors, ordered
@@ -33,8 +34,9 @@ def diagnostics(items: Sequence[Diagnostic], view: View) -> str:
 def build(report: BuildReport, view: View) -> str:
     items = ordered((*report.diagnostics, *report.diff.diagnostics))
     parts = [diagnostics(items, view)]
-    if report.diff.plans or not has_errors(items):
-        parts.append(prefix_report(report.diff, view))
+    failed = has_errors(items)
+    if report.diff.plans or not failed:
+        parts.append(prefix_report(report.diff, replace(view, accept=None, accepted=False) if failed else view))
     parts.append(_outcome(report.files, items, view))
     return "\n".join(part for part in parts if part)
 

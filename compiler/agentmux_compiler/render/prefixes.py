@@ -139,12 +139,21 @@ def _notes(cause: Cause) -> Iterator[str]:
 def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
     """Plans that need no block of their own: kept, new and removed ones."""
     for verdict, title in FOLDED.items():
-        rows = [visible(named(plan)) for plan in plans if plan.verdict == verdict]
+        found = [plan for plan in plans if plan.verdict == verdict]
+        rows = [visible(row) for row in (map(named, found) if verdict == "kept" else _by_agent(found))]
         if rows:
-            heading = f": {count(len(rows), 'prefix', 'prefixes')} {title}"
+            heading = f": {count(len(found), 'prefix', 'prefixes')} {title}"
             more = [f"and {number(len(rows) - ROWS)} more"] if len(rows) > ROWS else []
             some = (f"  = {row}" for row in (*rows[:ROWS], *more))
             yield [view.paint("note", "note") + view.paint("strong", heading), *some]
+
+
+def _by_agent(plans: Iterable[PlanDiff]) -> list[str]:
+    """A row for each agent: `reviewer on claude, codex`."""
+    agents: dict[str, list[str]] = {}
+    for plan in plans:
+        agents.setdefault(plan.agent, []).append(plan.provider)
+    return [f"{agent} on {', '.join(providers)}" for agent, providers in agents.items()]
 
 
 def named(plan: PlanDiff) -> str:
@@ -159,6 +168,8 @@ def _summary(report: DiffReport, view: View) -> list[str]:
         lines += methods(plan.text for plan in report.plans if plan.verdict == "broken")
     if view.accept and report.summary.plans != report.summary.unchanged:
         lines.append(f"Accept with `{view.accept}`.")
+    if view.accepted:
+        lines.append("The baseline holds these prefixes now.")
     return lines
 
 

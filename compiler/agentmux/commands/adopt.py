@@ -1,0 +1,98 @@
+"""`agentmux adopt`: a hand-written file, or a hand edit of an output, becomes source text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux import project
+from agentmux.day import today
+from agentmux.errors import DONE, FINDINGS, CannotRun
+from agentmux_compiler import snapshots
+from agentmux_compiler.adopt import Workshop, adopt
+from agentmux_compiler.baseline_outputs import baseline_outputs
+from agentmux_compiler.diagnostics import has_errors
+from agentmux_compiler.journal import known
+from agentmux_compiler.output_files import filled, joined
+from agentmux_compiler.pipeline import compile_project
+from agentmux_compiler.providers import NAMES, load_provider
+from agentmux_compiler.render import View, full
+from agentmux_compiler.render.paint import Paint
+from agentmux_compiler.render.visible import visible
+from agentmux_compiler.render.words import listed
+from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writes import write_sources
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from agentmux.streams import Streams
+    from agentmux_compiler.diagnostics import Diagnostic
+    from agentmux_compiler.lowered import OutputFile
+    from agentmux_compiler.tree import Tree
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    root = project.find(arguments.project)
+    paths = [inside(root, path) for path in arguments.paths]
+    done = [_adopted(root, path, partial=arguments.partial, streams=streams) for path in paths]
+    if any(done):
+        streams.out.line("Look at the changes, then run `agentmux build`.")
+    return DONE if all(done) else FINDINGS
+
+
+def inside(root: Path, path: str) -> str:
+    """A path as given, seen from the project; links are left as they are.
+
+    Raises:
+        CannotRun: it leads out of the project.
+    """
+    whole = Path(os.path.abspath(path))  # noqa: PTH100  `resolve` would follow links
+    for base in (root, Path(os.path.abspath(root))):  # noqa: PTH100
+        if whole.is_relative_to(base):
+            return whole.relative_to(base).as_posix()
+    raise CannotRun(f"`{path}` is not in the project")
+
+
+def _adopted(root: Path, path: str, *, partial: bool, streams: Streams) -> bool:
+    """Adopt one path and say what became of it; whether nothing of it was left over."""
+    shop = workshop(root)
+    adoption, found = adopt(path, shop, partial=partial)
+    found = [*found, *(write_sources(root, adoption.files, shop.tree, adoption.claimed) if adoption.files else [])]
+    errors = [item for item in found if has_errors([item])]
+    view = View(project.source_reader(root), Paint(streams.out.color))
+    streams.out.write(full.diagnostics(errors, view))
+    sources = [f"`{each}`" for each in adoption.files if each != path]
+    if sources and (not errors or partial):
+        streams.out.line(visible(f"adopted `{path}` into {listed(sources)}"))
+    return not errors
+
+
+def workshop(root: Path) -> Workshop:
+    """What adopting needs to know of the project as it is now."""
+    tree = DiskTree(root)
+    compiled = compile_project(tree)
+    baseline, _ = snapshots.read(tree, compiled.settings.snapshots, [plan.prefix for plan in compiled.plans])
+    manifest, _ = known(root)
+    day = today()
+
+    def outputs(sources: Tree) -> tuple[Sequence[OutputFile], Sequence[Diagnostic]]:
+        made = compile_project(sources)
+        return filled(joined(made.plans), made.plans, root, day), made.diagnostics
+
+    return Workshop(
+        tree=tree,
+        compile_outputs=outputs,
+        manifest=manifest,
+        baseline_files={**baseline.files, **baseline_outputs(baseline.plans.values())},
+        readers=readers(),
+        settings=compiled.settings,
+    )
+
+
+def readers() -> dict[str, str]:
+    """The instruction file of each provider, by name; of several that read one file, the first."""
+    written = {name: load_provider(name).instructions.written for name in reversed(NAMES)}
+    return {file: name for name, file in written.items() if file}
