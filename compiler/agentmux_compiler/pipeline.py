@@ -23,7 +23,7 @@ from agentmux_compiler.lowered import Lowered
 from agentmux_compiler.output_files import filled, joined
 from agentmux_compiler.ownership import outside
 from agentmux_compiler.prefix.diff import diff_all
-from agentmux_compiler.report import BuildReport, DiffReport
+from agentmux_compiler.report import BuildReport, DiffReport, Summary
 from agentmux_compiler.resolve import resolve
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
@@ -128,6 +128,9 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
 
 
 def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, name: str) -> DiffReport:
+    """The plans against a baseline; none where sources have errors, which would make text and plans seem removed."""
+    if has_errors(compiled.diagnostics):
+        return DiffReport(name, (), Summary())
     left = {key: plan for key, plan in before.items() if scope.holds(plan.agent, plan.provider)}
     return diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name)
 
