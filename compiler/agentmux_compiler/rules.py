@@ -63,7 +63,6 @@ ALSO_READ = Rule("AMX412", "also-read", NOTE, "a file that the CLI also reads by
 UNASKED_SERVER = Rule("AMX414", "unasked-server", WARNING, "an MCP server whose tools run without asking")
 SHARED_SERVER = Rule("AMX415", "shared-server", WARNING, "an MCP server that other agents in the same folder get too")
 DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
-RESUME_KEEPS_TEXT = Rule("AMX413", "resume-keeps-text", NOTE, "an edit that running sessions do not take up")
 
 # 5xx: prefix
 PREFIX_BROKEN = Rule("AMX501", "prefix-broken", NOTE, "text that was edited, inserted or removed")
@@ -75,6 +74,9 @@ SEGMENT_RENAMED = Rule("AMX506", "segment-renamed", NOTE, "a segment under anoth
 REQUEST_CHANGED = Rule("AMX507", "request-changed", WARNING, "tools, permission, delivery or environment changed")
 CLI_VERSION_CHANGED = Rule("AMX508", "cli-version-changed", WARNING, "another version of the provider's CLI")
 UNREADABLE_BASELINE = Rule("AMX509", "unreadable-baseline", ERROR, "a snapshot that cannot be read")
+UNREADABLE_REQUEST = Rule("AMX530", "unreadable-request", ERROR, "a file that holds no recorded model request")
+DIFFERENT_WIRES = Rule("AMX531", "different-wires", ERROR, "two requests of different wires")
+PARAMETER_CHANGED = Rule("AMX532", "parameter-changed", NOTE, "a request parameter that is not part of the prompt")
 
 # 6xx: emit
 FOREIGN_FILE = Rule("AMX601", "foreign-file", ERROR, "a hand-written file where an output should go")
