@@ -13,6 +13,7 @@ from agentmux_compiler.lowered import OutputFile, PrefixSegment
 from agentmux_compiler.segment import Text
 from agentmux_compiler.site import below, folders_to, is_committed
 from agentmux_compiler.source_text import decode
+from agentmux_compiler.suggest import listing as names
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.manifest import Argument
 
@@ -126,13 +127,18 @@ def _one_line(facts: Skills, skill: Skill) -> str:
 
 def visible(site: Site, own: Iterable[Placed], shared: Iterable[Placed]) -> tuple[Placed, ...]:
     """The skills that a plan's CLI lists: its own, and those that others put into folders it reads."""
-    folders = {below(folder, name) for folder in _searched(site) for name in site.provider.skills.native}
+    folders = _read(site)
     reached = [each for each in (*own, *shared) if each in own or each.folder in folders]
     each_one = site.provider.skills.same_name == "each"
     found: dict[tuple[str, str], Placed] = {}
     for each in reached:
         found.setdefault((each.skill.name, each.folder if each_one else ""), each)
     return tuple(_in_order(site.provider.skills, list(found.values())))
+
+
+def _read(site: Site) -> frozenset[str]:
+    """The skill folders that the CLI reads by itself."""
+    return frozenset(below(folder, name) for folder in _searched(site) for name in site.provider.skills.native)
 
 
 def _searched(site: Site) -> tuple[str, ...]:
@@ -175,23 +181,22 @@ def _segment(name: str, facts: Skills, placed: Placed, root: int) -> PrefixSegme
 def shared_faults(sites: Sequence[Site], placed: Sequence[Placed]) -> list[Diagnostic]:
     """Skills that a plan had to put where agents that do not list them see them too."""
     meant = {(each.folder, each.skill.name) for each in placed if each.meant}
-    found: list[Diagnostic] = []
+    listed = {site.agent.name: {each.item.name for each in site.agent.skills} for site in sites}
+    readers: dict[str, dict[str, None]] = {}
+    for site in sites:
+        for folder in _read(site):
+            readers.setdefault(folder, {})[site.agent.name] = None
+    found: dict[Diagnostic, None] = {}
     for each in placed:
-        others = [site for site in sites if _sees_unasked(site, each)]
-        if others and each.shared and (each.folder, each.skill.name) not in meant:
-            found.append(_shared(each, others))
-    return list(dict.fromkeys(found))
+        others = [name for name in readers.get(each.folder, {}) if each.skill.name not in listed[name]]
+        if others and (each.folder, each.skill.name) not in meant:
+            found[_shared(each, others)] = None
+    return list(found)
 
 
-def _sees_unasked(site: Site, placed: Placed) -> bool:
-    listed = {each.item.name for each in site.agent.skills}
-    return placed.skill.name not in listed and placed in visible(site, (), (placed,))
-
-
-def _shared(placed: Placed, others: Iterable[Site]) -> Diagnostic:
-    agents = ", ".join(f"`{name}`" for name in dict.fromkeys(site.agent.name for site in others))
+def _shared(placed: Placed, others: Iterable[str]) -> Diagnostic:
     return rules.SHARED_SKILL.at(
         placed.at,
-        f"`{placed.skill.name}` lies in `{placed.folder}`, where {agents} will see it too",
+        f"`{placed.skill.name}` lies in `{placed.folder}`, where {names(others)} will see it too",
         help="use `delivery: folder` where it is listed, or list it for all who run there",
     )
