@@ -1,0 +1,165 @@
+import json
+
+import pytest
+
+from agentmux.cli import main
+
+SPEC = """\
+display: Code Reviewer
+providers:
+  claude: {model: opus, effort: high}
+  codex: {effort: medium}
+permission: plan
+env: {LOG_LEVEL: info, ISSUES_TOKEN: "${ISSUES_TOKEN}"}
+soul: You are calm.
+bundles: [house-style]
+"""
+
+
+@pytest.fixture
+def show(tmp_path, capsys, monkeypatch):
+    for path, text in {
+        "agents.d/reviewer.yaml": SPEC,
+        "agents.d/base.yaml": "abstract: true\nproviders: {claude: {}}\n",
+        "bundles/house-style.md": "Be brief.\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(text.encode())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("ISSUES_TOKEN", "the-value-of-a-secret")
+
+    def run(*arguments):
+        code = main(["show", *arguments])
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+def argv(show, *arguments):
+    return json.loads(show("reviewer", "--format", "json", *arguments)[1])["argv"]
+
+
+def after(values, option):
+    return values[values.index(option) + 1]
+
+
+def test_the_command_line_by_itself(show):
+    code, out, err = show("reviewer", "--argv")
+    assert (code, err) == (0, "")
+    assert out.startswith("claude ")
+    assert "--model opus --effort high" in out
+    assert out.count("\n") == 1
+
+
+def test_what_a_launch_would_override(show):
+    asked = argv(show, "--model", "sonnet", "--effort", "low", "--permission", "edit", "--resume", "0123")
+    assert (after(asked, "--model"), after(asked, "--effort"), after(asked, "--resume")) == ("sonnet", "low", "0123")
+    assert after(asked, "--permission-mode") == "acceptEdits"
+    assert after(argv(show), "--permission-mode") == "plan"
+    assert "--resume" not in argv(show)
+
+
+def test_a_prompt_is_counted_for_people_and_exact_for_programs(show):
+    out = show("reviewer", "--provider", "codex", "--argv", "--prompt", "say it's done")[1]
+    assert "say it" not in out
+    assert argv(show, "--provider", "codex", "--prompt", "say it's done")[-1] in {"say it's done", "-"}
+
+
+def test_a_value_the_provider_refuses(show):
+    code, out, err = show("reviewer", "--effort", "hgih")
+    assert (code, out) == (2, "")
+    assert err.startswith("error[AMX404]: `claude` does not take the effort `hgih`\n")
+    assert "= help: did you mean `high`?\n" in err
+
+
+def test_the_environment_names_a_secret_and_never_shows_it(show):
+    code, out, err = show("reviewer", "--env")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert [line for line in lines if line.startswith("set")] == [
+        "set    AGENTMUX_AGENT_ID=reviewer",
+        "set    LOG_LEVEL=info",
+    ]
+    assert "pass   ISSUES_TOKEN" in lines
+    assert "the-value-of-a-secret" not in out + show("reviewer", "--format", "json")[1] + show("reviewer")[1]
+
+
+def test_the_files(show):
+    assert show("reviewer", "--files") == (0, ".agentmux/agents/reviewer/claude/instructions.md\n", "")
+
+
+def test_the_prompt_in_the_order_the_backend_sees_it(show):
+    code, out, err = show("reviewer", "--prefix")
+    heads, *rows, total = out.splitlines()
+    assert (code, err) == (0, "")
+    assert heads.split() == ["LAYER", "SEGMENT", "FROM", "BYTES", "TOKENS", "STABILITY"]
+    assert total.split()[0] == "total"
+    ours = [row.split()[:4] for row in rows if row.split()[0] == "instructions" and "the CLI's own" not in row]
+    assert ours == [
+        ["instructions", "agents/reviewer/soul.md", "agents.d/reviewer.yaml:7", "14"],
+        ["instructions", "bundles/house-style.md", "bundles/house-style.md:1", "10"],
+    ]
+
+
+def test_json_holds_everything(show):
+    code, out, err = show("reviewer", "--format", "json")
+    value = json.loads(out)
+    assert (code, err) == (0, "")
+    assert {key: value[key] for key in ("agent", "provider", "cwd", "display", "model", "effort", "permission")} == {
+        "agent": "reviewer",
+        "provider": "claude",
+        "cwd": ".",
+        "display": "Code Reviewer",
+        "model": "opus",
+        "effort": "high",
+        "permission": "plan",
+    }
+    assert sorted(value["env"]) == ["pass", "renamed", "set", "unset"]
+    soul = next(item for item in value["segments"] if item["name"] == "agents/reviewer/soul.md")
+    assert {**soul, "tokens": 0} == {
+        "layer": "instructions",
+        "name": "agents/reviewer/soul.md",
+        "path": "agents.d/reviewer.yaml",
+        "line": 7,
+        "bytes": 14,
+        "tokens": 0,
+        "stability": "stable",
+        "varies_with": [],
+    }
+
+
+def test_the_whole_for_people_has_its_parts_in_order(show):
+    code, out, err = show("reviewer", "--provider", "codex")
+    assert (code, err) == (0, "")
+    assert out.startswith(
+        "Code Reviewer (reviewer) on codex\n  model         the CLI's default\n  effort        medium\n"
+    )
+    headings = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["command line:", "environment:", "files:", "prompt:"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["reviewr"],
+            "no agent `reviewr`\n  = help: did you mean `reviewer`?\n  = note: there are `base`, `reviewer`\n",
+        ),
+        (["base"], "`base` is abstract: only agents that extend it are built\n"),
+        (
+            ["reviewer", "--provider", "gemini"],
+            "`reviewer` does not run on `gemini`\n  = note: it runs on `claude`, `codex`\n",
+        ),
+    ],
+)
+def test_what_cannot_be_shown(show, arguments, message):
+    assert show(*arguments) == (2, "", f"error: {message}")
+
+
+def test_errors_of_the_project_are_said_beside_it(show, tmp_path):
+    (tmp_path / "agents.d/broken.yaml").write_bytes(b"a: [\n")
+    code, out, err = show("reviewer", "--files")
+    assert (code, out) == (1, ".agentmux/agents/reviewer/claude/instructions.md\n")
+    assert err.startswith("error[AMX101]: ")
+    assert show("broken")[:2] == (1, "")
