@@ -1,3 +1,5 @@
 """The command `agentmux`: the front door of the compiler and the launcher."""
 
-__version__ = "0.1.0"
+from agentmux_compiler import __version__
+
+__all__ = ["__version__"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import agentmux
-from agentmux_compiler import emit, snapshots, writes
+from agentmux_compiler import __version__, emit, snapshots, writes
 from agentmux_compiler.accept import accept, check_snapshots
 from agentmux_compiler.agent import Project
 from agentmux_compiler.base import prefixes_at
@@ -162,7 +161,7 @@ def _emit(
     earlier, _ = known(root)
     plans = emit.launch_plans([plan.plan for plan in compiled.plans], earlier, options.scope.holds)
     manifest = emit.manifest_of(
-        writing.outputs, plans, agentmux.__version__, carried=writing.carried, folders=writing.folders
+        writing.outputs, plans, __version__, carried=writing.carried, folders=writing.folders
     )
     applied = writes.apply(root, writing, manifest)
     if not options.accept or has_errors(applied.diagnostics):
