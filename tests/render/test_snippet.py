@@ -1,8 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.render.paint import PLAIN
-from agentmux_compiler.render.snippet import snippet
+from agentmux_compiler.render.snippet import LINE_WIDTH, snippet
+from agentmux_compiler.render.visible import cells
 
 
 def lines(source, *span):
@@ -39,3 +42,14 @@ def test_a_long_line_is_cut_around_the_span():
 
 def test_the_gutter_grows_with_the_number():
     assert lines("\n" * 99 + "a", 100, 1) == ["    |", "100 | a", "    | ^"]
+
+
+PLACES = st.integers(1, 200)
+
+
+@given(st.text(max_size=150), PLACES, PLACES, PLACES)
+def test_any_line_and_any_place_make_three_lines_that_fit(text, column, end_line, end_column):
+    _, line, carets = lines(text, 1, column, end_line, end_column)
+    assert carets.strip(" |") == "^" * carets.count("^") != ""
+    assert max(cells(line), cells(carets)) <= LINE_WIDTH + len("1 | ") + 1
+    assert "\x1b" not in line
