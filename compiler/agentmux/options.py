@@ -124,6 +124,8 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     _scope(parser)
     text = "snapshots, git:REV, or a folder that holds a project (default: snapshots)"
     parser.add_argument("--base", metavar="BASE", default="snapshots", help=text)
+    text = "compare two recorded model requests instead, in the order the backend sees them"
+    parser.add_argument("--wire", metavar=("A.json", "B.json"), nargs=2, help=text)
     _findings(parser)
 
 
@@ -157,9 +159,14 @@ def _explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _providers(parser: argparse.ArgumentParser) -> None:
-    text = "also look which are installed here, and which version (JSON leaves that out without it)"
+    text = "in JSON too, say under `installed` what this machine has"
     parser.add_argument("--installed", action="store_true", help=text)
     format_option(parser, "full", "json")
+
+
+def _install(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("provider", metavar="PROVIDER")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands and run none of them")
 
 
 def _adopt(parser: argparse.ArgumentParser) -> None:
@@ -191,12 +198,14 @@ COMMANDS = {
     ),
     "diff": Command(
         "compare every prefix with a baseline; write nothing",
-        "[AGENT...] [--base BASE] [--provider P] [--format FORMAT] [--fail-on LEVEL]",
+        "[AGENT... [--base BASE] [--provider P] | --wire A.json B.json] [--format FORMAT] [--fail-on LEVEL]",
         _diff,
         "examples:\n"
         "  agentmux diff --fail-on break          exit with 1 if any prefix breaks\n"
         "  agentmux diff --fail-on break:2000     only if one loses 2,000 tokens or more\n"
-        "  agentmux diff --base git:main          against another revision instead of snapshots/\n",
+        "  agentmux diff --base git:main          against another revision instead of snapshots/\n"
+        "  agentmux diff --wire 0001.json 0002.json\n"
+        "                                         two requests that a CLI has sent; works outside a project\n",
     ),
     "show": Command(
         "what one agent becomes on one provider: command line, environment, files, prompt",
@@ -223,6 +232,14 @@ COMMANDS = {
         "the catalog: what each provider supports, what is installed here",
         "[--installed] [--format FORMAT]",
         _providers,
+    ),
+    "install": Command(
+        "put a provider's CLI, at its verified version, into the managed folder",
+        "PROVIDER [--dry-run]",
+        _install,
+        "It runs npm or pip, and is the only command that uses the network. The folder is ~/.agentmux, or what\n"
+        "AGENTMUX_HOME names. The package's version is exact; for what it depends on, npm and pip ask the registry.\n\n"
+        "example:\n  agentmux install codex --dry-run\n",
     ),
     "schema": Command(
         "JSON Schema of the spec files, for editors",

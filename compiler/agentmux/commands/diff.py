@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux import fail_on, project
+from agentmux import fail_on, project, wire_view
 from agentmux.commands.build import accept_command
 from agentmux.errors import DONE, FINDINGS, CannotRun
-from agentmux_compiler import pipeline
 from agentmux_compiler.render import View, renderer
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.rules import UNREADABLE_BASELINE
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     limit = fail_on.parse(arguments.fail_on)
+    if arguments.wire:
+        return wire_view.run(arguments, limit, streams)
+    from agentmux_compiler import pipeline  # noqa: PLC0415  two recorded requests need none of it
+
     root = project.find(arguments.project)
     agents = project.check_agents(root, arguments.agents)
     scope = pipeline.Scope(agents, project.check_providers(arguments.provider))

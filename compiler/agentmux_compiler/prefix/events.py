@@ -94,7 +94,7 @@ def events(pair: Comparison) -> list[Event]:
 def _paired(both: Pair, moved: bool, pair: Comparison) -> Iterator[Event]:
     old, new = both.before.segment, both.after.segment
     if both.relocated:
-        yield _caused(pair.cause, new, both.start, pair)
+        yield _relocated(both, pair)
     if new.opaque:
         varied = [axis for axis in pair.axes if axis in new.varies_with]
         if old.name != new.name:
@@ -106,6 +106,15 @@ def _paired(both: Pair, moved: bool, pair: Comparison) -> Iterator[Event]:
     elif old.name != new.name and not moved and not both.relocated:
         detail = f"it was `{old.name}`"
         yield Event("renamed", new.layer, new.name, asked(new), both.after.start, detail, shows=False)
+
+
+def _relocated(both: Pair, pair: Comparison) -> Event:
+    """A text in another layer: the layout put it there, unless the whole request was recorded and none is known."""
+    new = both.after.segment
+    if pair.axes or pair.left.opaque or pair.right.opaque:
+        return _caused(pair.cause, new, both.start, pair)
+    detail = f"it stood in `{both.before.segment.layer}`"
+    return Event("reordered", new.layer, new.name, asked(new), both.start, detail)
 
 
 def _caused(axis: str, segment: PrefixSegment, position: int, pair: Comparison) -> Event:

@@ -156,14 +156,14 @@ def _cached(before: PlanPrefix, after: PlanPrefix, caching: Caching, counter: Co
     laid = lay(cells_of(before, counter, backend.ignored.segments), marks)
     marked = any(block.breakpoint for block in laid.request.blocks)
     held = terms(backend, model_id(after.vendor, after.model), billing.lifetime, marked=marked)
-    return Cached(laid, marks, counter, held, tuple(_effects(before, after, backend)), billing)
+    return Cached(laid, marks, counter, held, tuple(effects(before, after, backend)), billing)
 
 
 def _resumed(cached: Cached, goes_on: Resumed) -> Scenario:
     return cached.scenario(lay(goes_on.cells, cached.marks), turn=True, added=goes_on.added)
 
 
-def _effects(before: PlanPrefix, after: PlanPrefix, backend: Backend) -> list[dict[str, str]]:
+def effects(before: PlanPrefix, after: PlanPrefix, backend: Backend) -> list[dict[str, str]]:
     """What the cache keys that changed do to what was cached."""
     old, new = (model_id(after.vendor, plan.model) for plan in (before, after))
     found = [backend.changes.model.model_dump()] if old != new else []
