@@ -95,7 +95,11 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`."""
+    """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`.
+
+    `version_argv` asks the CLI for its version; `install_folders` are those its vendor's installer uses, `install_hint`
+    is the vendor's own command, and `installable` says that agentmux can install it.
+    """
 
     agent: str
     provider: str
@@ -116,6 +120,10 @@ class LaunchPlan:
     session_id_field: str | None
     cli_version: str
     stdio: Mapping[str, str]
+    version_argv: tuple[str, ...] = ()
+    install_folders: tuple[str, ...] = ()
+    install_hint: str = ""
+    installable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
