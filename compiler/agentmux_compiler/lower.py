@@ -177,6 +177,10 @@ def _plan(draft: _Draft) -> LaunchPlan:
         session_id_field=provider.session_id,
         cli_version=provider.package.verified,
         stdio=mode.stdio.model_dump(),
+        version_argv=provider.version_argv,
+        install_folders=provider.package.folders,
+        install_hint=provider.package.hint,
+        installable=provider.package.installable,
     )
 
 

@@ -1,17 +1,20 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from agentmux.cli import main
-from agentmux.installed import Installed, look
 from agentmux_compiler.providers import NAMES, load_provider
 
 
 @pytest.fixture
 def providers(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "user"))
+    monkeypatch.delenv("AGENTMUX_HOME", raising=False)
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*arguments):
@@ -21,69 +24,69 @@ def providers(capsys, monkeypatch, tmp_path):
     return run
 
 
-def install(folder, name, line, *, seconds=0):
+def install(folder, name, line):
     """A CLI that says one line to whatever it is asked."""
     program = folder / f"{name}.py"
-    program.write_text(f"import time\ntime.sleep({seconds})\nprint({line!r})\n")
-    if os.name == "nt":
-        (folder / f"{name}.bat").write_text(f'@"{sys.executable}" "{program}"\n')
-    else:
-        (folder / name).write_text(f"#!{sys.executable}\n{program.read_text()}")
-        (folder / name).chmod(0o755)
-
-
-@pytest.mark.parametrize(
-    ("line", "version"),
-    [
-        ("2.1.332 (Claude Code)", "2.1.332"),
-        ("codex-cli 0.142.0-alpha.3", "0.142.0-alpha.3"),
-        ("v0.52.1", "0.52.1"),
-        ("no number", None),
-    ],
-)
-def test_a_version_is_read_from_what_the_cli_says(monkeypatch, tmp_path, line, version):
-    install(tmp_path, "some-cli", line)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = look("some-cli", ["--version"])
-    assert found is not None
-    assert (os.path.dirname(found.path), found.version) == (str(tmp_path), version)  # noqa: PTH120
-
-
-def test_a_cli_that_does_not_answer_is_there_without_a_version(monkeypatch, tmp_path):
-    install(tmp_path, "slow-cli", "1.2.3", seconds=30)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = look("slow-cli", ["--version"], seconds=0.2)
-    assert found == Installed(found.path, None)
-
-
-def test_what_is_not_on_the_path_is_not_installed(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert look("some-cli", ["--version"]) is None
+    program.write_text(f"print({line!r})\n")
+    file = folder / (f"{name}.BAT" if os.name == "nt" else name)
+    head = f'@"{sys.executable}" "{program}"\n' if os.name == "nt" else f"#!{sys.executable}\n{program.read_text()}"
+    file.write_text(head)
+    file.chmod(0o755)
+    return file
 
 
 def test_the_table_has_a_row_per_provider(providers, tmp_path):
     install(tmp_path, load_provider("claude").executable, "9.8.7 (Claude Code)")
     code, out, err = providers()
-    heads, *rows = (line.split() for line in out.splitlines())
-    assert (code, err, heads[:4]) == (0, "", ["PROVIDER", "CLI", "VERIFIED", "HERE"])
+    heads, *rows = (line.split() for line in out.split("\n\n")[0].splitlines())
+    assert (code, err, heads[:5]) == (0, "", ["PROVIDER", "CLI", "VERIFIED", "HERE", "WHERE"])
     verified = {name: load_provider(name).package.verified for name in NAMES}
     assert [row[:4] for row in rows] == [
         [name, load_provider(name).executable, verified[name], "9.8.7" if name == "claude" else "-"] for name in NAMES
     ]
+    assert Path(rows[0][4]).parent == tmp_path
+
+
+def test_below_the_table_stands_what_is_missing_and_what_differs(providers, tmp_path):
+    claude, codex, gemini = (load_provider(name).package for name in ("claude", "codex", "gemini"))
+    install(tmp_path, "claude", f"{claude.verified} (Claude Code)")
+    install(tmp_path, "codex", "codex-cli 0.1.2")
+    install(tmp_path, "gemini", "who knows")
+    lines = providers()[1].split("\n\n")[1].splitlines()
+    assert [line for line in lines if line.startswith(("claude ", "codex ", "gemini "))] == [
+        (
+            f"codex 0.1.2 is older than {codex.verified}, which the catalog was verified with;"
+            " `agentmux install codex` installs that one beside it"
+        ),
+        f"gemini does not say which version it is; the catalog was verified with {gemini.verified}",
+    ]
+    missing = [name for name in NAMES if name not in {"claude", "codex", "gemini"}]
+    said = " ".join(line for line in lines if line.startswith("not here: "))
+    assert [name for name in missing if name not in said] == []
 
 
 def test_json_does_not_look_at_the_machine_unless_asked(providers, tmp_path):
     install(tmp_path, load_provider("claude").executable, "9.8.7 (Claude Code)")
     code, out, err = providers("--format", "json")
     value = json.loads(out)
-    assert (code, err, value["format_version"]) == (0, "", 1)
+    assert (code, err, sorted(value)) == (0, "", ["format_version", "providers"])
     assert [item["name"] for item in value["providers"]] == list(NAMES)
-    assert not any("installed" in item for item in value["providers"])
 
-    asked = json.loads(providers("--format", "json", "--installed")[1])["providers"]
-    assert {item["name"]: item["installed"] for item in asked} == {
-        name: {"version": "9.8.7"} if name == "claude" else None for name in NAMES
-    }
+
+def test_json_keeps_what_this_machine_has_under_one_key(providers, tmp_path):
+    file = install(tmp_path, load_provider("claude").executable, "9.8.7 (Claude Code)")
+    plain, asked = (json.loads(providers("--format", "json", *more)[1]) for more in ([], ["--installed"]))
+    here = {"origin": "path", "path": str(file), "standing": "newer", "version": "9.8.7"}
+    assert {key: value for key, value in asked.items() if key != "installed"} == plain
+    assert asked["installed"] == {name: here if name == "claude" else None for name in NAMES}
+
+
+def test_a_path_in_the_users_own_folder_begins_with_a_tilde(providers, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    file = install(tmp_path, load_provider("claude").executable, "9.8.7 (Claude Code)")
+    asked = json.loads(providers("--format", "json", "--installed")[1])
+    assert asked["installed"]["claude"]["path"] == f"~/{file.name}"
 
 
 def test_json_of_one_provider_whole(providers, snapshot):

@@ -54,6 +54,10 @@ class Package(Sourced):
     folders: tuple[str, ...]
     not_installable: str | None
 
+    @property
+    def installable(self) -> bool:
+        return self.registry != "none" and self.name is not None and self.not_installable is None
+
 
 class Stdio(Facts):
     """How each stream of the child is wired."""
