@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.segment import Text
 
-
 T = TypeVar("T")
 
 

@@ -32,7 +32,9 @@ def announcement(root: Path, files: tuple[WrittenFile, ...], folders: tuple[str,
     pending, _ = _read(root, PENDING_PATH)
     earlier = pending or Manifest("")
     entries = {(file.path, file.sha256): replace(file, lines=()) for file in (*earlier.files, *files)}
-    return dumps(Manifest("", tuple(entries.values()), (), folders=tuple(sorted({*earlier.folders, *folders})))).encode()
+    return dumps(
+        Manifest("", tuple(entries.values()), (), folders=tuple(sorted({*earlier.folders, *folders})))
+    ).encode()
 
 
 def _read(root: Path, path: str) -> tuple[Manifest | None, list[Diagnostic]]:
