@@ -75,8 +75,10 @@ def test_a_misspelt_format_gets_a_suggestion(agentmux):
     assert agentmux("build", "--format", "jsn") == (
         2,
         "",
-        "error: `--format` takes full, concise, json, github, sarif or markdown, not `jsn`\n"
-        "  = help: did you mean `json`?\n",
+        (
+            "error: `--format` takes full, concise, json, github, sarif or markdown, not `jsn`\n"
+            "  = help: did you mean `json`?\n"
+        ),
     )
 
 
