@@ -67,7 +67,9 @@ def test_wheel_starts_the_command_and_names_its_licences(shipped):
         points = wheel.read(f"{folder}/entry_points.txt").decode()
         fields = wheel.read(f"{folder}/METADATA").decode().splitlines()
 
-    assert points == "[console_scripts]\nagentmux = agentmux.cli:main\n"
+    assert points == (
+        "[console_scripts]\nagentmux = agentmux.cli:main\n\n[pytest11]\nagentmux = agentmux_compiler.pytest_plugin\n"
+    )
     assert [line for line in fields if line.startswith("License-")] == [
         "License-Expression: MIT",
         "License-File: LICENSE",

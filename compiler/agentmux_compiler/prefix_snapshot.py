@@ -1,9 +1,10 @@
-"""A pytest fixture that holds the prefixes of a project's agents by `snapshots/`, and fails with the prefix report."""
+"""Holds the prefixes of a project's agents by `snapshots/` in a test, and fails with the prefix report."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -20,37 +21,38 @@ from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from syrupy.data import SnapshotCollection
 
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import Lowered
 
-
-@pytest.fixture
-def prefix_snapshot(snapshot: SnapshotAssertion) -> PrefixSnapshot:
-    """Call it with a project's folder: the test fails where a prefix is not the accepted one.
-
-    `pytest --snapshot-update` accepts, as `agentmux build --accept` does.
-    """
-    return PrefixSnapshot(snapshot)
+SOURCES = "agents.d"
 
 
 @dataclass(frozen=True)
 class PrefixSnapshot:
-    """Compares a project's plans with its baseline."""
+    """Compares a project's plans with its baseline, on behalf of the test in the file `test`."""
 
     snapshot: SnapshotAssertion
+    test: Path
 
-    def __call__(self, project: Path) -> None:
+    def __call__(self, project: Path | None = None) -> None:
         """Compile a project and hold its prefixes; an error in its sources fails the test too."""
-        from agentmux_compiler.pipeline import compile_project  # noqa: PLC0415  the compiler proper, if it is asked for
+        from agentmux_compiler.pipeline import compile_project  # noqa: PLC0415  `hold` needs none of it
 
+        project = self.nearest() if project is None else project
         compiled = compile_project(DiskTree(project))
         if has_errors(compiled.diagnostics):
             pytest.fail(renderer("full").diagnostics(compiled.diagnostics, _view(project)), pytrace=False)
         self.hold(project, compiled.plans, compiled.settings.snapshots)
+
+    def nearest(self) -> Path:
+        """The project that the test belongs to."""
+        found = next((folder for folder in self.test.parents if (folder / SOURCES).is_dir()), None)
+        if found is None:
+            pytest.fail(f"no project: no folder above `{self.test.name}` holds `{SOURCES}/`", pytrace=False)
+        return found
 
     def hold(self, project: Path, plans: Sequence[Lowered], folder: str = "snapshots") -> None:
         """Hold plans by the baseline in `folder` of `project`."""
