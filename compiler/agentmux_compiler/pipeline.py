@@ -160,9 +160,7 @@ def _emit(
 ) -> tuple[tuple[FileStatus, ...], tuple[Diagnostic, ...]]:
     earlier, _ = known(root)
     plans = emit.launch_plans([plan.plan for plan in compiled.plans], earlier, options.scope.holds)
-    manifest = emit.manifest_of(
-        writing.outputs, plans, __version__, carried=writing.carried, folders=writing.folders
-    )
+    manifest = emit.manifest_of(writing.outputs, plans, __version__, carried=writing.carried, folders=writing.folders)
     applied = writes.apply(root, writing, manifest)
     if not options.accept or has_errors(applied.diagnostics):
         return applied.files, applied.diagnostics
