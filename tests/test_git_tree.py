@@ -3,7 +3,8 @@ import subprocess
 
 import pytest
 
-from agentmux_compiler.git_tree import GitError, revision
+from agentmux_compiler.git_objects import GitError, objects
+from agentmux_compiler.git_tree import revision, tree_at
 
 
 @pytest.fixture
@@ -74,7 +75,31 @@ def test_links_are_followed_inside_the_project(git, tmp_path):
     assert found == {"CLAUDE.md": b"text", "docs/up.md": b"text", "out.md": None, "loop.md": None}
 
 
-@pytest.mark.parametrize("name", ["absent", "--all", ""])
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_to_a_folder_is_that_folder(git, tmp_path):
+    write(tmp_path, {"shared/skills/x/SKILL.md": b"text"})
+    (tmp_path / "skills").symlink_to("shared/skills")
+    (tmp_path / "up").symlink_to("..")
+    commit(git)
+    with revision(tmp_path, "HEAD") as tree:
+        assert tree.names(".") == ("shared/", "skills/", "up")
+        assert tree.names("skills") == ("x/",)
+        assert tree.read("skills/x/SKILL.md") == b"text"
+        assert tree.id_of("skills/x/SKILL.md") == tree.id_of("shared/skills/x/SKILL.md") is not None
+        assert (tree.names("up"), tree.id_of("up"), tree.id_of("shared")) == ((), None, None)
+
+
+def test_a_revision_without_the_folder_holds_nothing(git, tmp_path):
+    write(tmp_path, {"a.md": b"x"})
+    commit(git)
+    write(tmp_path, {"sub/b.md": b"y"})
+    commit(git)
+    with objects(tmp_path / "sub") as repository:
+        trees = [tree_at(repository, repository.commit(name)) for name in ("HEAD~1", "HEAD")]
+        assert [(tree.names("."), tree.read("b.md")) for tree in trees] == [((), None), (("b.md",), b"y")]
+
+
+@pytest.mark.parametrize("name", ["absent", "--all", "", "HEAD\nHEAD", "two words", "HEAD:a.md"])
 def test_no_such_revision(git, tmp_path, name):
     write(tmp_path, {"a.md": b"x"})
     commit(git)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules, snapshots
-from agentmux_compiler.git_tree import GitError, revision
+from agentmux_compiler.git_objects import GitError
+from agentmux_compiler.git_tree import revision
 from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
