@@ -247,7 +247,7 @@ def test_an_open_quote_is_said():
             "AMX410 `claude-haiku-4-5` takes no `effort`, so `high` is left out",
         ),
         (use("gemini", permission="auto"), "AMX401 `gemini` cannot enforce the permission `auto`"),
-        (use("codex", controller="acp"), "AMX404 `codex` cannot be driven by the controller `acp`"),
+        (use("codex", controller="persistent"), "AMX404 `codex` cannot be driven by the controller `persistent`"),
         (
             use("claude", flags=("--system-prompt X",)),
             "AMX409 `--system-prompt` in `flags` makes `--exclude-dynamic-system-prompt-sections` void",

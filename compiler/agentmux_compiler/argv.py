@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import flags, rules
 from agentmux_compiler.agent import Permission
+from agentmux_compiler.modes import (
+    delivered_at_first,
+    goes_on_by_protocol,
+    in_session,
+    mode_of,
+    model_by_variable,
+    other_permission,
+    permissions_of,
+)
 from agentmux_compiler.suggest import did_you_mean, listing
 from agentmux_launcher.arguments import LONGEST_PROMPT, too_long, utf16_units
 from agentmux_launcher.manifest import Literal, Slot
@@ -18,7 +27,8 @@ if TYPE_CHECKING:
     from agentmux_compiler.agent import Use
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import ArgumentParts
-    from agentmux_compiler.providers.schema import Controller, Mode, Option, Provider
+    from agentmux_compiler.providers.schema import Option, Provider
+    from agentmux_compiler.providers.schema_modes import Mode
     from agentmux_launcher.manifest import Argument
 
 Arguments = tuple["Argument", ...]
@@ -58,25 +68,26 @@ def build_argv(provider: Provider, use: Use, parts: ArgumentParts, overrides: Ov
     """All arguments of a plan behind the executable; slots stay open for what only a launch knows."""
     use = overrides.apply(use)
     mode, found = mode_of(provider, use)
-    resume, more = _resume(provider, use, overrides)
+    resume, more = _resume(provider, use, mode, parts, overrides)
     found += [*more, *_prompt_faults(mode, use, overrides)]
     groups: dict[str, Arguments] = {
         "redirect": parts.redirect,
         "mcp": parts.mcp,
-        "delivery": parts.delivery,
+        "delivery": () if delivered_at_first(provider) else parts.delivery,
         "directories": parts.directories,
         "resume": resume,
         "prompt": _prompt(mode),
     }
     for name, (made, more) in {
-        "permission": _permission(provider, use),
-        "model": _option(provider.arguments.model, "model", use.model, provider, use),
-        "effort": _option(provider.arguments.effort, "effort", use.effort, provider, use),
+        "permission": _permission(provider, use, mode),
+        "model": _option(provider, use, mode, "model", use.model),
+        "effort": _option(provider, use, mode, "effort", use.effort),
         "flags": _flags(provider, use, mode, parts),
     }.items():
         groups[name] = made
         found += more
-    argv = [*literals(mode.argv), *(each for group in provider.arguments.order for each in groups[group])]
+    taken = [group for group in provider.arguments.order if group in {*mode.takes, "permission", "prompt"}]
+    argv = [*literals(mode.argv), *(each for group in taken for each in groups[group])]
     return tuple(argv), [*found, *_voided(provider, use, tuple(argv), parts)]
 
 
@@ -89,44 +100,23 @@ def filled(template: Iterable[str], value: str) -> Arguments:
     return literals(item.replace("{}", value) for item in template)
 
 
-def controller_of(provider: Provider, use: Use) -> Controller:
-    """The controller that the use asks for, else the provider's own."""
-    asked = (name for name, mode in provider.modes.items() if name == use.controller and mode is not None)
-    return next(asked, provider.controller)
-
-
-def mode_of(provider: Provider, use: Use) -> tuple[Mode, list[Diagnostic]]:
-    """The mode of a use, and what is wrong with the controller it asks for."""
-    known = {name: mode for name, mode in provider.modes.items() if mode is not None}
-    mode = known[controller_of(provider, use)]
-    if use.controller is None or use.controller in known:
-        return mode, []
-    fault = rules.UNSUPPORTED_VALUE.at(
-        use.place("controller"),
-        f"`{provider.name}` cannot be driven by the controller `{use.controller}`",
-        help=did_you_mean(use.controller, known) or f"it takes {listing(known)}",
-    )
-    return mode, [fault]
-
-
-def _permission(provider: Provider, use: Use) -> Made:
-    table = provider.arguments.permission
-    argv = getattr(table, use.permission.value)
+def _permission(provider: Provider, use: Use, mode: Mode) -> Made:
+    argv = getattr(permissions_of(provider, mode), use.permission.value)
     if argv is not None:
         return literals(argv), []
-    possible = [name for name in Permission if getattr(table, name.value) is not None]
     fault = rules.UNSUPPORTED_CAPABILITY.at(
         use.place("permission"),
         f"`{provider.name}` cannot enforce the permission `{use.permission}`",
-        help=f"write `permission` under `providers.{provider.name}` with one of {listing(possible)}",
+        help=other_permission(provider, use, mode),
     )
     return (), [fault]
 
 
-def _option(option: Option | None, field: str, value: str | None, provider: Provider, use: Use) -> Made:
-    if value is None:
+def _option(provider: Provider, use: Use, mode: Mode, field: str, value: str | None) -> Made:
+    option: Option | None = getattr(provider.arguments, field)
+    if value is None or (field not in mode.takes and in_session(provider, mode, field)):
         return (), []
-    if option is None:
+    if option is None or field not in mode.takes:
         return (), [_dropped(use, field, f"`{provider.name}` takes no `{field}`, so `{value}` is left out")]
     if use.model and _matches(use.model, option.absent_for):
         return (), [_dropped(use, field, f"`{use.model}` takes no `{field}`, so `{value}` is left out")]
@@ -137,7 +127,8 @@ def _option(option: Option | None, field: str, value: str | None, provider: Prov
         return (), [_refused(use, field, value, provider, did_you_mean(value, values) or f"it takes {listing(values)}")]
     if not use.base_url and _matches(value, option.refuses):
         return (), [_refused(use, field, value, provider, f"`{value}` belongs to another provider")]
-    return filled(option.argv, value), []
+    by_variable = option.variable is not None or (field == "model" and model_by_variable(provider, use))
+    return () if by_variable else filled(option.argv, value), []
 
 
 def _matches(value: str, globs: Iterable[str]) -> bool:
@@ -156,6 +147,9 @@ def _refused(use: Use, field: str, value: str, provider: Provider, remedy: str) 
 
 def _flags(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts) -> Made:
     tokens, found = flags.split(use)
+    if "flags" not in mode.takes:
+        dropped = _dropped(use, "flags", f"`{provider.name}` takes no `flags` by the controller `{use.controller}`")
+        return (), [*found, *([dropped] if tokens else [])]
     owns = provider.arguments.owns.items()
     active: dict[str, tuple[str, ...]] = {field: texts for field, texts in owns if getattr(parts, field, True)}
     kept, more = flags.without_owned(tokens, active, use)
@@ -180,15 +174,19 @@ def _voided(provider: Provider, use: Use, argv: Arguments, parts: ArgumentParts)
     ]
 
 
-def _resume(provider: Provider, use: Use, overrides: Overrides) -> Made:
+def _resume(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts, overrides: Overrides) -> Made:
     """The slots for going on with a session, as itself or as a fork."""
-    ways = {"resume": provider.arguments.resume.resume, "fork": provider.arguments.resume.fork}
+    facts = provider.arguments.resume
+    ways = {"resume": facts.resume, "fork": facts.fork} if "resume" in mode.takes else {}
+    possible = {name for name, argv in ways.items() if argv is not None} | goes_on_by_protocol(provider, mode)
     found = [
         rules.UNSUPPORTED_CAPABILITY.at(use.at, f"`{provider.name}` cannot {name} a session", help="start a new one")
-        for name, argv in ways.items()
-        if argv is None and name in overrides.values
+        for name in ("resume", "fork")
+        if name in overrides.values and name not in possible
     ]
-    return tuple(Slot(name, argv) for name, argv in ways.items() if argv is not None), found
+    first = [item.value for item in parts.delivery if isinstance(item, Literal)] if delivered_at_first(provider) else []
+    absent = {"resume": tuple(first)}
+    return tuple(Slot(name, argv, absent.get(name, ())) for name, argv in ways.items() if argv is not None), found
 
 
 def _prompt(mode: Mode) -> Arguments:

@@ -44,6 +44,7 @@ def environment(site: Site, needed: Iterable[str]) -> tuple[Environment, tuple[A
     """Environment and redirecting arguments of a plan; `needed` are variables its MCP servers name."""
     making = _Making(values={AGENT_ID: site.agent.name, **site.provider.variables.set})
     _redirect(site, making)
+    _effort(site, making)
     _from_spec(site, making)
     making.passed.update(needed)
     ours = {*making.values, *making.passed, *making.renamed}
@@ -85,7 +86,7 @@ def _redirect(site: Site, making: _Making) -> None:
     use, redirect = site.use, site.provider.redirect
     if use.base_url is None:
         _key(site, making, None)
-    elif not isinstance(redirect, Redirect):
+    elif not isinstance(redirect, Redirect) or (redirect.argv and "redirect" not in site.mode.takes):
         making.found.append(
             rules.UNSUPPORTED_CAPABILITY.at(
                 use.place("base_url"), f"nothing is known that leads `{site.provider.name}` to another endpoint"
@@ -96,7 +97,29 @@ def _redirect(site: Site, making: _Making) -> None:
             making.values[redirect.variable] = use.base_url
         making.argv += literals(item.replace("{base_url}", json_literal(use.base_url)) for item in redirect.argv)
         making.values |= redirect.set
+        _model(site, making, redirect)
         _key(site, making, redirect)
+
+
+def _model(site: Site, making: _Making, redirect: Redirect) -> None:
+    """The variable that names the endpoint's model."""
+    variable, name = redirect.model_variable, site.provider.name
+    if variable is not None and site.use.model is not None:
+        making.values[variable] = site.use.model
+    elif variable is not None:
+        making.found.append(
+            rules.UNSUPPORTED_CAPABILITY.at(
+                site.use.place("base_url"),
+                f"`{name}` goes to another endpoint only with the name of a model there",
+                help=f"write `model` under `providers.{name}`",
+            )
+        )
+
+
+def _effort(site: Site, making: _Making) -> None:
+    option = site.provider.arguments.effort
+    if option is not None and option.variable is not None and site.use.effort is not None:
+        making.values[option.variable] = site.use.effort
 
 
 def _key(site: Site, making: _Making, redirect: Redirect | None) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
-from agentmux_compiler.argv import build_argv, controller_of, mode_of
+from agentmux_compiler.argv import build_argv
 from agentmux_compiler.assemble import assemble, assemble_startup
 from agentmux_compiler.delivery import Delivered, deliver
 from agentmux_compiler.diagnostics import Diagnostic
 from agentmux_compiler.environment import environment
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.mcp import Servers, place_servers
+from agentmux_compiler.modes import controller_of, mode_of
 from agentmux_compiler.native import also_read, chain, doubled, native_segments, over_budget
 from agentmux_compiler.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.plan_prefix import plan_prefix, server_segments, text_slots
@@ -161,7 +162,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
         agent=site.agent.name,
         provider=provider.name,
         display=site.agent.display,
-        executable=provider.executable,
+        executable=mode.executable or provider.executable,
         controller=controller_of(provider, use),
         model=use.model,
         effort=use.effort,
@@ -177,6 +178,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
         session_id_field=provider.session_id,
         cli_version=provider.package.verified,
         stdio=mode.stdio.model_dump(),
+        mcp_servers=draft.servers.session,
         version_argv=provider.version_argv,
         install_folders=provider.package.folders,
         install_hint=provider.package.hint,

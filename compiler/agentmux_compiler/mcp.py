@@ -11,12 +11,12 @@ from agentmux_compiler import rules
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import filled, literals
 from agentmux_compiler.lowered import OutputFile
+from agentmux_compiler.mcp_way import other_way, transport_of, way_of
 from agentmux_compiler.references import behind, names_in, not_expressible, whole
 from agentmux_compiler.site import below, is_committed
-from agentmux_compiler.suggest import listing
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import json_literal
-from agentmux_launcher.manifest import Argument
+from agentmux_launcher.manifest import Argument, SessionServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,11 +32,15 @@ _BARE = "[A-Za-z0-9_-]+"  # a key of TOML without quotes: quoted ones are not ta
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """What a plan's servers come to: files, arguments, and the variables that the launching environment must have."""
+    """What a plan's servers come to: files, arguments, and the variables that the launching environment must have.
+
+    `session` are those that the launcher names when it makes the session.
+    """
 
     files: tuple[OutputFile, ...] = ()
     argv: tuple[Argument, ...] = ()
     variables: tuple[str, ...] = ()
+    session: tuple[SessionServer, ...] = ()
 
 
 def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
@@ -46,14 +50,22 @@ def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
     found = [fault for server in servers for fault in _faults(site, server)]
     if not servers or found:
         return Servers(), found
+    session = tuple(_in_session(site, server) for server in servers if way_of(site, server) == "session")
+    servers = [server for server in servers if way_of(site, server) != "session"]
+    if not servers:
+        return Servers(session=session), found
     variables = names_in(value for server in servers for value in _values(server))
     found += _without_asking(site)
     if mcp.way == "arguments" and mcp.pieces is not None:
         argv = literals(item for server in servers for item in _arguments(site, mcp.pieces, server))
-        return Servers((), argv, variables), found
+        return Servers((), argv, variables, session), found
     file = _settings_file(site, servers)
     argv = filled(mcp.argv, site.seen_from_cwd(file.path)) if mcp.way == "file-flag" else ()
-    return Servers((file,), argv, variables), found
+    return Servers((file,), argv, variables, session), found
+
+
+def _in_session(site: Site, server: Server) -> SessionServer:
+    return SessionServer(server.name, _command(site, server), server.args, server.env, server.url, server.headers)
 
 
 def _values(server: Server) -> Iterator[str]:
@@ -63,22 +75,22 @@ def _values(server: Server) -> Iterator[str]:
 def _faults(site: Site, server: Server) -> Iterator[Diagnostic]:
     """Why a server cannot be given to the provider."""
     mcp, name = site.provider.mcp, site.provider.name
-    transport = "http" if server.url is not None else "stdio"
-    if transport not in mcp.transports or mcp.way not in {"file-flag", "arguments", "settings"}:
+    way = way_of(site, server)
+    if way == "none":
         yield rules.UNSUPPORTED_CAPABILITY.at(
             server.at,
-            f"`{name}` cannot be given the MCP server `{server.name}`, which speaks {transport}",
-            help=f"it takes servers over {listing(mcp.transports)}" if mcp.transports else None,
+            f"`{name}` cannot be given the MCP server `{server.name}`, which speaks {transport_of(server)}",
+            help=other_way(site, server),
         )
     elif not re.fullmatch(mcp.names, server.name):
         yield rules.UNSUPPORTED_VALUE.at(
             server.at, f"`{name}` does not take the MCP server name `{server.name}`", help="use letters, digits and `-`"
         )
-    elif mcp.way == "arguments" and not all(re.fullmatch(_BARE, header) for header in server.headers):
+    elif way == "arguments" and not all(re.fullmatch(_BARE, header) for header in server.headers):
         yield rules.UNSUPPORTED_VALUE.at(
             server.at, f"`{name}` takes no header of `{server.name}` but those of letters, digits, `-` and `_`"
         )
-    else:
+    elif way != "session":
         yield from _unreachable(site, server)
 
 
@@ -149,7 +161,8 @@ def _entry(site: Site, server: Server) -> dict[str, Any]:
     mcp = site.provider.mcp
     env = {name: value for name, value in server.env.items() if mcp.secrets == "expanded" or not whole(value)}
     if server.url is None:
-        entry: dict[str, Any] = {"command": _command(site, server), "args": list(server.args), "env": env}
+        kind = {"type": mcp.stdio_type} if mcp.stdio_type else {}
+        entry: dict[str, Any] = {**kind, "command": _command(site, server), "args": list(server.args), "env": env}
     else:
         kind = {"type": mcp.type_value} if mcp.type_value else {}
         entry = {**kind, mcp.url_key or "url": server.url, "headers": dict(server.headers)}

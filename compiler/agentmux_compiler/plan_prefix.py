@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
-from agentmux_compiler.argv import controller_of
 from agentmux_compiler.environment import names
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
+from agentmux_compiler.modes import controller_of
 from agentmux_compiler.native import own_segment
 from agentmux_compiler.prefix.backends import choose
 from agentmux_compiler.prefix.layout import render_layout

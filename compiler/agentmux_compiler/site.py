@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Delivery, ResolvedAgent, Use
+from agentmux_compiler.modes import mode_of, own_mode
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.suggest import listing
 
 if TYPE_CHECKING:
     from agentmux_compiler.diagnostics import Diagnostic
+    from agentmux_compiler.providers.schema_modes import Mode
 
 GENERATED = ".agentmux"
 
@@ -29,6 +31,11 @@ class Site:
     @property
     def key(self) -> str:
         return f"{self.agent.name}/{self.use.provider}"
+
+    @property
+    def mode(self) -> Mode:
+        """How the CLI is run."""
+        return mode_of(self.provider, self.use)[0]
 
     @property
     def own(self) -> str:
@@ -60,8 +67,8 @@ def folders_to(folder: str) -> tuple[str, ...]:
 
 def site_of(agent: ResolvedAgent, use: Use, provider: Provider) -> tuple[Site, list[Diagnostic]]:
     """The plan with a delivery that its provider has; one that it has not is said, and the next best taken."""
-    possible = deliveries(provider)
-    wanted = use.delivery or Delivery(provider.default_delivery)
+    possible = deliveries(provider, mode_of(provider, use)[0])
+    wanted = use.delivery or possible[0]
     if wanted in possible:
         return Site(agent, use, provider, wanted), []
     fault = rules.UNSUPPORTED_CAPABILITY.at(
@@ -72,13 +79,16 @@ def site_of(agent: ResolvedAgent, use: Use, provider: Provider) -> tuple[Site, l
     return Site(agent, use, provider, possible[0]), [fault]
 
 
-def deliveries(provider: Provider) -> tuple[Delivery, ...]:
-    """The ways in which a provider can be given instructions, the default first."""
-    possible = {
-        Delivery.FILE: provider.instructions.written is not None,
-        Delivery.FLAG: provider.flag_delivery is not None,
-        Delivery.FOLDER: provider.instructions.written is not None and provider.arguments.add_directory is not None,
+def deliveries(provider: Provider, mode: Mode | None = None) -> tuple[Delivery, ...]:
+    """The ways in which a provider can be given instructions in a mode (its own), the default first."""
+    takes = mode.takes if mode else own_mode(provider).takes
+    to_file = provider.instructions.written is not None
+    adds = provider.arguments.add_directory is not None and "directories" in takes
+    ways = {
+        Delivery.FILE: to_file,
+        Delivery.FLAG: provider.flag_delivery is not None and "delivery" in takes,
+        Delivery.FOLDER: to_file and adds,
         Delivery.STARTUP: True,
     }
-    default = Delivery(provider.default_delivery)
-    return (default, *(way for way, there in possible.items() if there and way is not default))
+    possible = [way for way, there in ways.items() if there]
+    return tuple(sorted(possible, key=lambda way: way != provider.default_delivery))

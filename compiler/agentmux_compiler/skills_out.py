@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.tree import Tree
 
 SKILL_FILE = "SKILL.md"
-_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;"}
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&apos;"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ def place_skills(site: Site, tree: Tree) -> tuple[SkillsOut, list[Diagnostic]]:
     facts = site.provider.skills
     if not site.agent.skills or facts.written is None:
         return SkillsOut(), []
-    private = facts.private is not None and site.delivery in {Delivery.FLAG, Delivery.STARTUP}
-    base = site.own if private else site.cwd
+    private = _is_private(site)
+    base = site.own if private else "." if facts.chain == "root" else site.cwd
     folder = below(base, facts.written)
     shared = not private and site.delivery is not Delivery.FOLDER
     meant = site.delivery is Delivery.FILE
@@ -71,6 +71,17 @@ def place_skills(site: Site, tree: Tree) -> tuple[SkillsOut, list[Diagnostic]]:
     files = tuple(file for each in site.agent.skills for file in _copies(site, each, folder, tree))
     directories = filled(facts.private or (), site.seen_from_cwd(site.own)) if private else ()
     return SkillsOut(placed, files, directories), _cut(site)
+
+
+def _is_private(site: Site) -> bool:
+    """Whether the plan's skills lie in a folder that only its arguments name."""
+    facts = site.provider.skills
+    if facts.private is None or "directories" not in site.mode.takes:
+        return False
+    # A CLI that looks for skills in the root alone finds none in the plan's own folder.
+    return site.delivery in {Delivery.FLAG, Delivery.STARTUP} or (
+        site.delivery is Delivery.FOLDER and facts.chain == "root"
+    )
 
 
 def _copies(site: Site, listed: Listed[Skill], folder: str, tree: Tree) -> Iterator[OutputFile]:

@@ -67,6 +67,18 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionServer:
+    """An MCP server that the launcher names when it makes a session; `${NAME}` in a value is a variable at launch."""
+
+    name: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class LineRun:
     """`count` lines of an output from `line` on came from `path`, line `source_line` on (all counted from 1)."""
 
@@ -120,6 +132,7 @@ class LaunchPlan:
     session_id_field: str | None
     cli_version: str
     stdio: Mapping[str, str]
+    mcp_servers: tuple[SessionServer, ...] = ()
     version_argv: tuple[str, ...] = ()
     install_folders: tuple[str, ...] = ()
     install_hint: str = ""

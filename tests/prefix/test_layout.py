@@ -35,6 +35,7 @@ PROVIDER = SimpleNamespace(
     layout=Layout(
         source="measured 2.1.332, 2026-11-30",
         version="2.1.332",
+        controllers=("persistent",),
         parts=(
             part("tools", "tools", bytes=31_188, varies_with=("tools",)),
             part("tools", "shell", bytes=16_000, when=("permission:bypass",)),

@@ -78,7 +78,18 @@ def without(value, path):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_field_may_be_left_out_or_invented(name):
     facts = raw(name)
-    free = ("owns", "voids", "values_for", "only_without", "instead_of", "extra", "set", "opt_outs", "env")
+    free = (
+        "owns",
+        "voids",
+        "values_for",
+        "only_without",
+        "instead_of",
+        "extra",
+        "set",
+        "session_modes",
+        "sizes",
+        "env",
+    )
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free)]
 
     def accepted(value):
@@ -133,10 +144,10 @@ def test_a_part_is_opaque_or_a_slot():
 
 
 def test_a_provider_needs_a_mode_for_its_controller():
-    facts = raw("claude")
+    facts = raw("codex")
 
     with pytest.raises(ValidationError):
-        Provider.model_validate({**facts, "controller": "acp"})
+        Provider.model_validate({**facts, "controller": "persistent"})
 
 
 def test_parse_reads_what_load_provider_reads():

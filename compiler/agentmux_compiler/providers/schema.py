@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Unknown = Literal["unknown"]
-Argv = tuple[str, ...]
+from agentmux_compiler.providers.schema_base import Argv, Controller, Facts, Group, Sourced, Unknown
+from agentmux_compiler.providers.schema_machine import Switches, Trust, Variables, Window
+from agentmux_compiler.providers.schema_modes import Acp, Mode, Permissions
+
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-Controller = Literal["persistent", "subprocess", "acp", "terminal"]
 Layer = Literal[
     "tools", "mcp", "system", "environment", "instructions", "skills", "startup", "conversation"
 ]  # fmt: skip
@@ -24,18 +25,6 @@ Cause = Literal[
     "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery"
 ]  # fmt: skip
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
-
-
-class Facts(BaseModel):
-    """Base of every group: frozen, and a field nobody declared is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Sourced(Facts):
-    """A group of facts with where they come from, such as `measured 2.1.332, 2026-11-30`."""
-
-    source: Annotated[str, Field(min_length=1)]
 
 
 class Package(Sourced):
@@ -59,41 +48,8 @@ class Package(Sourced):
         return self.registry != "none" and self.name is not None and self.not_installable is None
 
 
-class Stdio(Facts):
-    """How each stream of the child is wired."""
-
-    stdin: Literal["pipe", "pty"]
-    stdout: Literal["pipe", "raw-pty", "pty"]
-    stderr: Literal["pipe", "pty"]
-
-
-class Mode(Sourced):
-    """One way to run the CLI: the arguments every launch begins with, the wiring, how a prompt gets in.
-
-    `prompt` is the argument a turn's prompt stands in (`{}`), `prompt_absent` what stands there without one.
-    `frames` names the dialect of its output.
-    """
-
-    argv: Argv
-    prompt_delivery: Literal["stdin", "argument", "stream-json", "acp", "terminal"]
-    prompt: Argv
-    prompt_absent: Argv
-    stdio: Stdio
-    frames: str
-
-
-class Permissions(Sourced):
-    """Arguments of each permission; None where the CLI cannot enforce it. `environment` maps names to variables."""
-
-    plan: Argv | None
-    ask: Argv | None
-    edit: Argv | None
-    auto: Argv | None
-    bypass: Argv | None
-
-
 class Option(Sourced):
-    """An option agentmux owns: its template (`{}` is the value).
+    """An option agentmux owns: its template (`{}` is the value), or the `variable` that takes the value instead.
 
     `values` are the accepted ones in rising order, None: any; `values_for` narrows them for globs of models.
     `refuses` are globs of values that belong to another vendor. `absent_for` are globs of models that take no such
@@ -101,6 +57,7 @@ class Option(Sourced):
     """
 
     argv: Argv
+    variable: str | None
     values: tuple[str, ...] | None
     values_for: Mapping[str, tuple[str, ...]]
     refuses: tuple[str, ...]
@@ -126,12 +83,7 @@ class Arguments(Sourced):
     to the one of ours that it makes void. `one_argument_bytes` bounds a single argument.
     """
 
-    order: tuple[
-        Literal[
-            "permission", "model", "effort", "redirect", "mcp", "delivery", "directories", "flags", "resume", "prompt"
-        ],
-        ...,
-    ]
+    order: tuple[Group, ...]
     owns: Mapping[OwnedField, tuple[str, ...]]
     voids: Mapping[str, str]
     permission: Permissions
@@ -173,7 +125,7 @@ class FlagDelivery(Sourced):
 
     `argv` holds `{}`. `file` is the file's name below the plan's own folder, `template` its content around `{}` (a CLI
     may want front matter). `json_string` says the text is passed as a JSON string literal. With `directory` the
-    text is read as one more file of the native chain.
+    text is read as one more file of the native chain. `on_resume`: False where a session that goes on refuses `argv`.
     """
 
     way: Literal["file", "text", "directory"]
@@ -181,6 +133,7 @@ class FlagDelivery(Sourced):
     file: str
     template: str
     json_string: bool
+    on_resume: bool
 
 
 class Skills(Sourced):
@@ -232,12 +185,14 @@ class Mcp(Sourced):
 
     `way`: `file-flag` writes JSON to `file` below the plan's own folder and passes it by `argv`; `settings` writes it
     to `file` below the CLI's folder; `arguments` fills the templates of `pieces`. `key` holds the servers in a file;
-    `url_key` and `type_value` say under which key an HTTP server's URL stands, and what its `type` is; `extra` is
-    added to every server.
+    `url_key` and `type_value` say under which key an HTTP server's URL stands, and what its `type` is, `stdio_type`
+    that of one over stdio; `extra` is added to every server. `session` sends them in `session/new`, which an ACP agent
+    gets before any other way where its `servers` say that they are started.
 
     `secrets` says how `${NAME}` reaches a server: `expanded` by the CLI, `forwarded` by name, `inherited` with the
-    CLI's environment. `expands` lists the fields in which the CLI expands it. `without_asking` says the CLI's
-    permission does not hold for these servers' tools. `names` is the pattern a server's name must have.
+    CLI's environment, put into the `session` by the launcher. `expands` lists the fields in which the CLI expands it.
+    `without_asking` says the CLI's permission does not hold for these servers' tools. `names` is the pattern a server's
+    name must have.
     """
 
     way: Literal["file-flag", "arguments", "settings", "session", "none", "unknown"]
@@ -248,8 +203,9 @@ class Mcp(Sourced):
     pieces: ServerArguments | None
     url_key: str | None
     type_value: str | None
-    extra: Mapping[str, bool | str | int]
-    secrets: Literal["expanded", "forwarded", "inherited", "none", "unknown"]
+    stdio_type: str | None
+    extra: Mapping[str, bool | str | int | tuple[str, ...]]
+    secrets: Literal["expanded", "forwarded", "inherited", "session", "none", "unknown"]
     expands: tuple[Literal["command", "env", "args", "url", "headers"], ...]
     without_asking: bool
     names: str
@@ -259,35 +215,16 @@ class Redirect(Sourced):
     """How the CLI is led to another endpoint: by `variable`, or by `argv` (`{base_url}`, a JSON literal).
 
     `key_variable` is the variable it takes that endpoint's key from; `key_argv` names any other (`{name}`, a JSON
-    literal). `set` is the environment a redirected CLI gets besides.
+    literal). `model_variable` names that endpoint's model where no argument does. `set` is the environment a
+    redirected CLI gets besides.
     """
 
     variable: str | None
     argv: Argv
+    model_variable: str | None
     key_variable: str | None
     key_argv: Argv
     set: Mapping[str, str]
-
-
-class Variables(Sourced):
-    """Environment of the CLI: the variable of its configuration folder, what is set, what is removed.
-
-    `api_keys` are those it takes a key from; `opt_outs` switch off telemetry and updates where somebody asks for it.
-    """
-
-    config_dir: str | Unknown | None
-    api_keys: tuple[str, ...]
-    set: Mapping[str, str]
-    unset: tuple[str, ...]
-    opt_outs: Mapping[str, str] | Unknown
-
-
-class Trust(Sourced):
-    """A gate that drops a project's files without a word: `gate` what it asks about, `opened_by` what opens it."""
-
-    gate: Literal["none", "folder", "project-settings", "unknown"]
-    drops: str
-    opened_by: tuple[str, ...]
 
 
 class Part(Facts):
@@ -318,17 +255,15 @@ class Part(Facts):
 
 
 class Layout(Sourced):
-    """The order in which the backend sees the request of this CLI, for one version of it."""
+    """The order in which the backend sees the request of this CLI, for one version of it.
+
+    `version` is `unknown` where no request was seen: then the order of the parts is assumed. `controllers` are the
+    modes it was measured in.
+    """
 
     version: str
+    controllers: tuple[Controller, ...]
     parts: tuple[Part, ...]
-
-
-class Usage(Sourced):
-    """What the CLI's usage figures mean."""
-
-    scope: Literal["call", "turn", "process", "cumulative", "none", "unknown"]
-    input_includes_cached: bool | Unknown | None
 
 
 class Provider(Facts):
@@ -353,8 +288,10 @@ class Provider(Facts):
     mcp: Mcp
     redirect: Redirect | Unknown | None
     variables: Variables
+    switches: Switches
     trust: Trust
-    usage: Usage
+    acp: Acp | None
+    window: Window
     layout: Layout
 
     @model_validator(mode="after")
@@ -363,4 +300,6 @@ class Provider(Facts):
             raise ValueError("`modes` needs an entry for every controller, and one that is not null for `controller`")
         if not set(self.vendors) <= set(self.backends):
             raise ValueError("`backends` needs an entry for every vendor")
+        if (self.acp is None) != (self.modes["acp"] is None):
+            raise ValueError("`acp` and the mode of that name need each other")
         return self

@@ -1,0 +1,67 @@
+"""What surrounds a CLI: its environment, what it does besides its work, the gates it keeps, its window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from agentmux_compiler.providers.schema_base import Argv, Facts, Sourced, Unknown
+
+
+class Variables(Sourced):
+    """Environment of the CLI: the variable of its configuration folder, what is set, what is removed.
+
+    `api_keys` are those it takes a key from.
+    """
+
+    config_dir: str | Unknown | None
+    api_keys: tuple[str, ...]
+    set: Mapping[str, str]
+    unset: tuple[str, ...]
+
+
+class Switch(Facts):
+    """What turns one thing off: variables, arguments, or a `value` at the dotted `key` of a settings `file`."""
+
+    set: Mapping[str, str]
+    argv: Argv
+    file: str | None
+    key: str | None
+    value: bool | str | None
+
+
+class Switches(Sourced):
+    """What a CLI does besides its work, and what turns it off where somebody asks for it; None: it does no such thing.
+
+    `uploads` sends sessions or files to the vendor, beyond what a model request holds.
+    """
+
+    telemetry: Switch | Unknown | None
+    updates: Switch | Unknown | None
+    uploads: Switch | Unknown | None
+
+
+class Trust(Sourced):
+    """A gate that drops a project's files without a word: `gate` what it asks about, `drops` what it holds back.
+
+    It is opened for one launch by `argv` (`{cwd}` is the absolute folder) or the variables of `set`; for good by an
+    `entry` in the user's own `file`, in that file's language (`{cwd}` again, `{now}` in seconds since 1970).
+    """
+
+    gate: Literal["none", "folder", "project-settings", "unknown"]
+    drops: str
+    argv: Argv
+    set: Mapping[str, str]
+    file: str | Unknown | None
+    entry: str | Unknown | None
+
+
+class Window(Sourced):
+    """How large a context is: where the CLI says it (`reported`), and tokens by globs of models where it does not.
+
+    `compaction` is the frame that says that a session was summed up.
+    """
+
+    reported: str | Unknown | None
+    sizes: Mapping[str, int]
+    compaction: str | Unknown | None
