@@ -114,8 +114,8 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def agentmux(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command, with the Python that runs this."""
-    command = [sys.executable, "-m", "agentmux", *arguments]
+    """Run the command, with the Python that runs this; `-P` keeps it from importing what the repository holds."""
+    command = [sys.executable, "-P", "-m", "agentmux", *arguments]
     return subprocess.run(command, capture_output=True, check=False, encoding="utf-8", errors="replace")
 
 

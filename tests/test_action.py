@@ -145,6 +145,12 @@ def test_what_others_did_on_the_branch_since_is_not_held_against_it(repository):
     )
 
 
+def test_nothing_that_the_repository_holds_is_imported(repository):
+    trap = "raise SystemExit('the pull request ran its own code')\n"
+    repository.commit({f"{name}.py": trap for name in ("agentmux", "argparse", "ruamel", "sitecustomize")})
+    assert repository.compare(GITHUB_BASE_REF="main")[:2] == (0, "No changes. 2 prefixes unchanged.\n")
+
+
 @pytest.mark.parametrize("ref", ["refs/heads/change", "refs/pull/1/merge"])
 def test_a_checkout_of_one_commit_fetches_what_it_needs(repository, tmp_path, environment, ref):
     """As the checkout action does it: one commit, of the branch or of its merge, and no other branch."""
