@@ -6,17 +6,18 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from agentmux.table import table
-from agentmux_compiler.prefix.tokens import Counter, estimate
+from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import number
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import expand, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from agentmux_compiler.argv import Overrides
-    from agentmux_compiler.lowered import Lowered, PrefixSegment
+    from agentmux_compiler.lowered import Lowered, PlanPrefix, PrefixSegment
+    from agentmux_compiler.prefix.counters import Counter
     from agentmux_compiler.render.paint import Paint
     from agentmux_launcher.manifest import Environment
 
@@ -39,7 +40,7 @@ def as_json(lowered: Lowered, overrides: Overrides) -> dict[str, Any]:
         "cwd": plan.cwd,
         "env": environment(plan.env),
         "files": files(lowered),
-        "segments": segments(lowered.prefix.segments),
+        "segments": segments(lowered.prefix),
     }
 
 
@@ -63,10 +64,10 @@ def files(lowered: Lowered) -> list[str]:
     return sorted({file.path for file in lowered.files}, key=byte_order)
 
 
-def segments(parts: Iterable[PrefixSegment]) -> list[dict[str, Any]]:
+def segments(plan: PlanPrefix) -> list[dict[str, Any]]:
     """The prompt in the order the backend sees it; tokens of the CLI's own parts are estimates from their size."""
-    counter = Counter()
-    return [_segment(part, counter) for part in parts]
+    counter = counter_for(plan.vendor, plan.served_model)
+    return [_segment(part, counter) for part in plan.segments]
 
 
 def _segment(part: PrefixSegment, counter: Counter) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def _segment(part: PrefixSegment, counter: Counter) -> dict[str, Any]:
         "path": body.path if body else None,
         "line": body.line(0) if body else None,
         "bytes": len(body.text.encode("utf-8", "replace")) if body else part.size,
-        "tokens": counter.count(body.text) if body else estimate(part.size),
+        "tokens": counter.count(body.text) if body else counter.estimate(part.size),
         "stability": "volatile" if part.volatile else "stable",
         "varies_with": list(part.varies_with),
     }
@@ -129,7 +130,7 @@ def _environment(env: Environment) -> str:
 
 def _prefix(lowered: Lowered, paint: Paint) -> str:
     parts = lowered.prefix.segments
-    values = segments(parts)
+    values = segments(lowered.prefix)
     rows = [_row(part, each) for part, each in zip(parts, values, strict=True)]
     total = (number(sum(each[name] for each in values)) for name in ("bytes", "tokens"))
     rows.append(("total", "", "", *total, ""))

@@ -62,12 +62,25 @@ class PrefixSegment:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeRules:
+    """What becomes of text that was edited while a session rests: `appended`, `rewritten`, `ignored`, `unknown`, `n/a`.
+
+    `flag_text` holds for text that a flag delivered, `instructions` for all other.
+    """
+
+    instructions: str
+    flag_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanPrefix:
     """The request prefix of one plan, with all that keys it: what `snapshots/` stores and the diff compares.
 
-    `keys` are cache keys that are not text (model, effort); `argv` and `env` (names) are kept for their reasons.
+    `model` and `effort` key a cache without being text; `argv` and `env` (names) are kept for their reasons.
     `places` locates `model`, `effort`, `permission`, `delivery`, `bundles`, `skills`, `mcp`, `flags`, `workdir`
-    in the sources.
+    in the sources. `default_model` is what the CLI takes where none is named, `lifetime` the one it asks its vendor
+    for (None: the backend's own). `resume` is None where nobody will resume: a request that was recorded.
+    `elsewhere` names what is another on the machine at hand: cwd, home, date, git or prompt.
     """
 
     agent: str
@@ -84,10 +97,19 @@ class PlanPrefix:
     env: tuple[str, ...]
     segments: tuple[PrefixSegment, ...]
     places: Mapping[str, Span] = field(default_factory=dict)
+    default_model: str | None = None
+    lifetime: str | None = None
+    resume: ResumeRules | None = None
+    elsewhere: frozenset[str] = frozenset()
 
     @property
     def key(self) -> str:
         return f"{self.agent}/{self.provider}"
+
+    @property
+    def served_model(self) -> str | None:
+        """The model that answers, as far as it is known."""
+        return self.model or self.default_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import Lowered
 from agentmux_compiler.output_files import filled, joined
 from agentmux_compiler.ownership import outside
+from agentmux_compiler.prefix.costs import Stated
 from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.report import BuildReport, DiffReport, Summary
 from agentmux_compiler.resolve import resolve
@@ -121,7 +122,7 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
     """Compile and compare with a baseline; write nothing."""
     tree = DiskTree(root)
     compiled = compile_project(tree)
-    before, found = prefixes_at(root, options.base, compiled, compile_project)
+    before, found = prefixes_at(tree, options.base, compiled, compile_project)
     report = _compare(before, compiled, options.scope, options.base)
     return replace(report, diagnostics=ordered((*compiled.diagnostics, *found)))
 
@@ -131,7 +132,8 @@ def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope,
     if has_errors(compiled.diagnostics):
         return DiffReport(name, (), Summary())
     left = {key: plan for key, plan in before.items() if scope.holds(plan.agent, plan.provider)}
-    return diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name)
+    stated = Stated(compiled.settings.prefill_rate, compiled.settings.launches_per_day)
+    return diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name, stated)
 
 
 def _plan_writes(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.environment import names
-from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
-from agentmux_compiler.modes import controller_of
+from agentmux_compiler.lowered import PlanPrefix, PrefixSegment, ResumeRules
 from agentmux_compiler.native import own_segment
-from agentmux_compiler.prefix.backends import choose
+from agentmux_compiler.prefix.axes import ARGUMENTS, MCP
+from agentmux_compiler.prefix.backends import choose, vendor_of
 from agentmux_compiler.prefix.layout import render_layout
+from agentmux_compiler.prefix.rendered import octets
+from agentmux_compiler.prefix.words import argument_values, words_of
 from agentmux_compiler.segment import Text
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import shown
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.agent import Server
     from agentmux_compiler.diagnostics import Span
+    from agentmux_compiler.providers.schema import Part, Provider
     from agentmux_compiler.segment import Segment
     from agentmux_compiler.site import Site
     from agentmux_launcher.manifest import Argument, Environment
@@ -34,36 +38,75 @@ def plan_prefix(
 ) -> PlanPrefix:
     """All that keys and makes up the prefix of a plan."""
     use, provider = site.use, site.provider
-    arguments = shown(argv, {})
-    vendor = use.vendor or (provider.vendors[0] if use.base_url is None else CUSTOM)
-    return PlanPrefix(
+    options = provider.arguments
+    url = _endpoint(site)
+    vendor = use.vendor or (provider.vendors[0] if url is None else vendor_of(url)) or CUSTOM
+    default = options.model.default if options.model else None
+    plan = PlanPrefix(
         agent=site.agent.name,
         provider=provider.name,
         vendor=vendor,
-        backend=choose(vendor, use.model, use.backend, use.base_url),
-        model=use.model if provider.arguments.model else None,
-        effort=use.effort if provider.arguments.effort else None,
+        backend=choose(vendor, use.model or default, use.backend, url),
+        model=use.model if options.model else None,
+        effort=use.effort if options.effort else None,
         permission=use.permission.value,
         delivery=site.delivery.value,
         cwd=site.cwd,
         cli_version=provider.package.verified,
-        argv=arguments,
+        argv=shown(argv, {}),
         env=names(env),
-        segments=render_layout(provider, slots, words(site, arguments)),
+        segments=(),
         places=_places(site),
+        default_model=default,
+        lifetime=_lifetime(site),
+        resume=ResumeRules(options.resume.edited_instructions, options.resume.edited_flag_text),
+    )
+    return replace(plan, segments=_segments(site, plan, slots))
+
+
+def _segments(
+    site: Site, plan: PlanPrefix, slots: Mapping[str, tuple[PrefixSegment, ...]]
+) -> tuple[PrefixSegment, ...]:
+    provider = site.provider
+    words = words_of(provider, plan)
+    texts = {part.name: _passed(site, plan, part) for part in provider.layout.parts if part.argument}
+    servers = tuple(item for item in slots.get("mcp", ()) if not _is_denied(item, provider, words))
+    return render_layout(provider, {**slots, **texts, "mcp": servers}, words)
+
+
+def _is_denied(server: PrefixSegment, provider: Provider, words: frozenset[str]) -> bool:
+    """Whether arguments take away all tools of a server."""
+    flags = provider.layout.tools
+    pattern = flags.server if flags else None
+    return pattern is not None and f"denied:{pattern.replace('{name}', server.name.removeprefix(MCP))}" in words
+
+
+def _passed(site: Site, plan: PlanPrefix, part: Part) -> tuple[PrefixSegment, ...]:
+    """The text that the user's own arguments pass for a part, traced to `flags`."""
+    at = site.use.place("flags")
+    texts = [f"{value}\n" for value in argument_values(part.argument, plan.argv)]
+    bodies = (Text(text, at.path, (at.line,) * text.count("\n")) for text in texts)
+    name = f"{ARGUMENTS}{site.agent.name}/{site.provider.name}/{part.name.replace(' ', '-')}"
+    return tuple(
+        PrefixSegment(part.layer, f"{name}{'' if not index else f'-{index + 1}'}.md", body, octets(body.text), at)
+        for index, body in enumerate(bodies)
     )
 
 
-def words(site: Site, arguments: Iterable[str]) -> frozenset[str]:
-    """What a layout may ask for; a model that nobody named is the CLI's own."""
-    use, options = site.use, site.provider.arguments
-    model = use.model or (options.model.default if options.model else None)
-    effort = use.effort or (options.effort.default if options.effort else None)
-    controller = controller_of(site.provider, use)
-    held = {f"delivery:{site.delivery}", f"permission:{use.permission}", f"controller:{controller}"}
-    held |= {f"model:{model}"} if model else set()
-    held |= {f"effort:{effort}"} if effort else set()
-    return frozenset({*arguments, *held, *(("redirected",) if use.base_url is not None else ())})
+def _endpoint(site: Site) -> str | None:
+    """Where the CLI is led, by the spec's `base_url` or by the variable it would be set in."""
+    redirect = site.provider.redirect
+    variable = None if redirect is None or redirect == "unknown" else redirect.variable
+    return site.use.base_url or site.agent.env.get(variable or "")
+
+
+def _lifetime(site: Site) -> str | None:
+    """How long the CLI asks its vendor to keep a prefix; with a login that nobody named, the shorter time."""
+    facts = site.provider.lifetimes
+    if facts is None:
+        return None
+    asked = (lifetime for name, lifetime in facts.variables.items() if name in site.agent.env)
+    return next(asked, facts.api_key)
 
 
 def _places(site: Site) -> dict[str, Span]:

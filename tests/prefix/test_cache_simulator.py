@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
+from agentmux_compiler.lowered import PlanPrefix, PrefixSegment, ResumeRules
 from agentmux_compiler.prefix.backends import load_backend
 from agentmux_compiler.prefix.requests import Marks
-from agentmux_compiler.prefix.resumed import ResumeRules
 from agentmux_compiler.prefix.reuse import Block, Request, Terms, match, reusable
 from agentmux_compiler.prefix.scenarios import Billing, Caching, scenarios
 from agentmux_compiler.segment import Text

@@ -8,15 +8,16 @@ import pytest
 
 from agentmux_compiler.diagnostics import Severity, Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
+from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.prefix.diff import diff, diff_all
 from agentmux_compiler.prefix.reasons import REASONS, diagnostics
-from agentmux_compiler.prefix.tokens import Counter, estimate
 from agentmux_compiler.report import Break, Change, Summary, TextKept
 from agentmux_compiler.segment import Text
 
 SPEC = "agents.d/reviewer.yaml"
-COUNTER = Counter()
-METHOD = "o200k_base, the CLI's own parts at 4.07 bytes a token"
+COUNTER = counter_for("anthropic", "opus")
+METHOD = "ctok 1.3.0 (claude-4.7)"
+WITH_CLI = f"{METHOD}, the CLI's own parts at 2.73 bytes a token"
 
 
 def own(name, text, *, line=1, layer="instructions", volatile=()):
@@ -76,14 +77,14 @@ def edited(segment, text, **fields):
 
 
 def changes(before, after):
-    found = diff(before, after, COUNTER)
+    found = diff(before, after)
     return found.verdict, [
         (item.reason, item.layer, item.segment, item.path, item.line, item.masked) for item in found.changes
     ]
 
 
 def test_a_plan_against_itself_is_unchanged():
-    found = diff(BASE, BASE, COUNTER)
+    found = diff(BASE, BASE)
     assert (found.verdict, found.first_break, found.changes) == ("unchanged", None, ())
     assert found.scenarios == {"relaunch": None, "new_prompt": None, "resume": None}
     assert found.text.bytes_kept == found.text.bytes_total == 31_188 + 6_852 + OWN_SIZE + 9_409
@@ -91,7 +92,7 @@ def test_a_plan_against_itself_is_unchanged():
 
 
 def test_swapping_two_bundles_is_one_reorder_of_the_one_that_stands_there_now():
-    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, STYLE, TESTS, TAIL), COUNTER)
+    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, STYLE, TESTS, TAIL))
     assert found.changes == (
         Change(
             "reordered",
@@ -114,8 +115,8 @@ def test_swapping_two_bundles_is_one_reorder_of_the_one_that_stands_there_now():
         before="# Style\n\nShort functions.\nNo comments.\n\n",
         after="# Safety\n\nNo secrets.\n\n# Style\n\nShort fu",
     )
-    assert found.own == TextKept(89, 3, 22, 2, "o200k_base", 0.0)
-    assert found.text == TextKept(47_538, 38_043, 11_680, 9_348, METHOD, 29.9)
+    assert found.own == TextKept(89, 3, 38, 2, METHOD, None)
+    assert found.text == TextKept(47_538, 38_043, 17_419, 13_936, WITH_CLI, None)
 
 
 def test_bundles_far_apart_that_change_places_are_one_reorder():
@@ -124,7 +125,7 @@ def test_bundles_far_apart_that_change_places_are_one_reorder():
 
 
 def test_a_bundle_moved_to_the_end_is_the_one_that_moved():
-    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, TESTS, STYLE, TAIL), COUNTER)
+    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, TESTS, STYLE, TAIL))
     assert [(item.segment, item.line, item.detail) for item in found.changes] == [
         ("bundles/style.md", 14, "it stands last now")
     ]
@@ -133,7 +134,7 @@ def test_a_bundle_moved_to_the_end_is_the_one_that_moved():
 
 def test_an_edit_is_placed_at_its_first_changed_line_and_byte():
     after = edited(TESTS, "# Tests\n\nExact èquality.\n")
-    found = diff(BASE, with_segments(TOOLS, SYSTEM, STYLE, SAFETY, after, TAIL), COUNTER)
+    found = diff(BASE, with_segments(TOOLS, SYSTEM, STYLE, SAFETY, after, TAIL))
     start = 31_188 + 6_852 + len(STYLE.text) + 1 + len(SAFETY.text) + 1
     assert found.first_break == Break(
         layer="instructions",
@@ -377,7 +378,7 @@ def test_every_reason_has_a_case():
 
 
 def test_a_key_is_a_break_at_byte_0_that_keeps_all_text():
-    found = diff(BASE, replace(BASE, effort="low"), COUNTER)
+    found = diff(BASE, replace(BASE, effort="low"))
     assert found.first_break == Break("key", "effort", SPEC, 4, 0, "high", "low")
     assert found.text.bytes_kept == found.text.bytes_total
     assert found.changes[0].detail == (
@@ -387,7 +388,7 @@ def test_a_key_is_a_break_at_byte_0_that_keeps_all_text():
 
 
 def test_a_model_breaks_the_text_where_the_cli_sends_another():
-    found = diff(BASE, replace(BASE, model=None), COUNTER)
+    found = diff(BASE, replace(BASE, model=None))
     assert found.first_break == Break(
         layer="conversation",
         segment="claude 2.1.332/reminders",
@@ -434,7 +435,7 @@ def test_a_model_breaks_the_text_where_the_cli_sends_another():
     ],
 )
 def test_a_change_of_white_space_alone_is_drawn(text, before, after):
-    found = diff(BASE, with_segments(TOOLS, SYSTEM, edited(STYLE, text), SAFETY, TESTS, TAIL), COUNTER)
+    found = diff(BASE, with_segments(TOOLS, SYSTEM, edited(STYLE, text), SAFETY, TESTS, TAIL))
     assert [item.reason for item in found.changes] == ["whitespace"]
     assert (found.first_break.before, found.first_break.after) == (before, after)
 
@@ -442,22 +443,22 @@ def test_a_change_of_white_space_alone_is_drawn(text, before, after):
 def test_swapping_twice_is_unchanged():
     swapped = with_segments(TOOLS, SYSTEM, SAFETY, STYLE, TESTS, TAIL)
     back = with_segments(swapped.segments[0], swapped.segments[1], STYLE, SAFETY, TESTS, TAIL)
-    assert diff(BASE, back, COUNTER).verdict == "unchanged"
+    assert diff(BASE, back).verdict == "unchanged"
 
 
 def test_a_tail_of_a_long_file_keeps_nearly_all_of_it_and_a_swap_does_not():
     bundles = [own(f"bundles/b{index}.md", f"# Bundle {index}\n\n{'Some rule. ' * 900}\n") for index in range(4)]
     last = edited(bundles[3], bundles[3].text.removesuffix("rule. \n") + "law.\n")
     before = with_segments(TOOLS, *bundles, TAIL)
-    tail = diff(before, with_segments(TOOLS, *bundles[:3], last, TAIL), COUNTER).own
-    swap = diff(before, with_segments(TOOLS, bundles[1], bundles[0], *bundles[2:], TAIL), COUNTER).own
+    tail = diff(before, with_segments(TOOLS, *bundles[:3], last, TAIL)).own
+    swap = diff(before, with_segments(TOOLS, bundles[1], bundles[0], *bundles[2:], TAIL)).own
     assert (tail.bytes_kept, swap.bytes_kept) == (39_648, 9)
     assert tail.bytes_kept / tail.bytes_total > 0.99
 
 
 def test_plans_stand_in_byte_order_whether_they_are_new_or_removed():
     current = [replace(BASE, agent=agent) for agent in ("é", "z", "b", "Z")]
-    report = diff_all({"reviewer/claude": BASE, "b/claude": current[2]}, current, "snapshots", COUNTER)
+    report = diff_all({"reviewer/claude": BASE, "b/claude": current[2]}, current, "snapshots")
     assert [(plan.agent, plan.verdict, plan.text.bytes_kept) for plan in report.plans] == [
         ("Z", "new", 0),
         ("b", "unchanged", 47_538),
@@ -471,16 +472,16 @@ def test_plans_stand_in_byte_order_whether_they_are_new_or_removed():
 
 def test_text_on_both_sides_of_an_opaque_part_is_measured_as_one():
     before = with_segments(STYLE, SYSTEM, SAFETY, TAIL)
-    found = diff(before, with_segments(STYLE, SYSTEM, edited(SAFETY, "# Safety\n\nNo keys.\n"), TAIL), COUNTER)
+    found = diff(before, with_segments(STYLE, SYSTEM, edited(SAFETY, "# Safety\n\nNo keys.\n"), TAIL))
     kept = COUNTER.count(STYLE.text) + COUNTER.count("# Safety\n\nNo ")
-    assert found.own == TextKept(58, 52, COUNTER.count(STYLE.text + "# Safety\n\nNo keys.\n"), kept, "o200k_base", 0.0)
-    assert (found.text.bytes_kept, found.text.tokens_kept) == (6_852 + 52, kept + 1_684)
+    assert found.own == TextKept(58, 52, COUNTER.count(STYLE.text + "# Safety\n\nNo keys.\n"), kept, METHOD, None)
+    assert (found.text.bytes_kept, found.text.tokens_kept) == (6_852 + 52, kept + 2_510)
 
 
 def test_an_opaque_part_that_differs_is_not_kept():
-    found = diff(BASE, replace(BASE, permission="plan"), COUNTER)
+    found = diff(BASE, replace(BASE, permission="plan"))
     assert found.text.bytes_kept == found.text.bytes_total - 9_409
-    assert found.text.tokens_kept == found.own.tokens_total + estimate(31_188 + 6_852)
+    assert found.text.tokens_kept == found.own.tokens_total + COUNTER.estimate(31_188 + 6_852)
 
 
 @pytest.mark.parametrize(
@@ -494,22 +495,22 @@ def test_an_opaque_part_that_differs_is_not_kept():
     ],
 )
 def test_sections_of_one_file_are_separated_by_an_empty_line(second, separated):
-    found = diff(None, with_segments(STYLE, second), COUNTER)
+    found = diff(None, with_segments(STYLE, second))
     assert found.own.bytes_total == STYLE.size + SAFETY.size + separated
 
 
 def test_a_part_without_bytes_only_marks_a_place():
     mark = opaque("system", "end of system", 0)
-    assert diff(BASE, with_segments(TOOLS, SYSTEM, mark, *BASE.segments[2:]), COUNTER).verdict == "unchanged"
+    assert diff(BASE, with_segments(TOOLS, SYSTEM, mark, *BASE.segments[2:])).verdict == "unchanged"
 
 
 def test_diff_needs_a_plan():
     with pytest.raises(ValueError, match="needs a plan"):
-        diff(None, None, COUNTER)
+        diff(None, None)
 
 
 def test_diagnostics_stand_at_the_line_that_caused_them():
-    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, STYLE, edited(TESTS, "x\n"), TAIL), COUNTER)
+    found = diff(BASE, with_segments(TOOLS, SYSTEM, SAFETY, STYLE, edited(TESTS, "x\n"), TAIL))
     (only,) = diagnostics(found)
     assert (only.code, only.severity, only.span) == ("AMX502", Severity.WARNING, Span(SPEC, 15, 12))
     assert only.message == ("`bundles/safety.md` (reordered) breaks the prefix of `reviewer/claude` in `instructions`")
@@ -520,4 +521,4 @@ def test_diagnostics_stand_at_the_line_that_caused_them():
 
 
 def test_a_plan_that_did_not_change_has_nothing_to_say():
-    assert [diagnostics(diff(*pair, COUNTER)) for pair in ((BASE, BASE), (None, BASE), (BASE, None))] == [(), (), ()]
+    assert [diagnostics(diff(*pair)) for pair in ((BASE, BASE), (None, BASE), (BASE, None))] == [(), (), ()]

@@ -8,7 +8,7 @@ import pytest
 
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.lowered import PrefixSegment
-from agentmux_compiler.prefix.layout import render_layout, sizes, unplaced
+from agentmux_compiler.prefix.layout import opaque_parts, render_layout, unplaced
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.providers.schema import Layout, Part
 from agentmux_compiler.segment import Text
@@ -93,7 +93,8 @@ def test_a_part_comes_with_its_word_or_its_slot(slots, words, added):
 def test_an_opaque_part_keeps_its_size_and_what_it_varies_with():
     first = render_layout(PROVIDER, {}, frozenset())[0]
     assert first == PrefixSegment("tools", "claude 2.1.332/tools", None, 31_188, varies_with=("tools",))
-    assert sizes(PROVIDER)["claude 2.1.332/git status"] == 637
+    words = frozenset({"native", "--exclude-dynamic-x"})
+    assert opaque_parts(PROVIDER, words)["claude 2.1.332/git status"].size == 637
 
 
 @pytest.mark.parametrize("name", NAMES)

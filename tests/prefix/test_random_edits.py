@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
 from agentmux_compiler.prefix.diff import diff
-from agentmux_compiler.prefix.tokens import Counter
+from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.segment import Text
 
-COUNTER = Counter()
+COUNTER = counter_for("openai", None)
 OPAQUE = PrefixSegment("tools", "claude 1/tools", None, 1_000)
 BEHIND = PrefixSegment("conversation", "claude 1/reminders", None, 500)
 # Few letters, so that edits cancel out, repeat each other and share their first bytes.
@@ -69,8 +69,8 @@ def plan(sections, *, first=OPAQUE):
     return PlanPrefix(
         agent="a",
         provider="claude",
-        vendor="anthropic",
-        backend="anthropic",
+        vendor="openai",
+        backend="openai",
         model=None,
         effort=None,
         permission="ask",
@@ -97,7 +97,7 @@ def first_difference(before, after):
 @given(edited())
 def test_the_first_byte_is_that_of_the_rendered_texts(pair):
     before, after = map(rendered, pair)
-    found = diff(plan(pair[0]), plan(pair[1]), COUNTER)
+    found = diff(plan(pair[0]), plan(pair[1]))
     byte = first_difference(before, after)
     assert (found.own.bytes_total, found.own.bytes_kept) == (len(after), byte)
     assert (found.first_break is not None) == (found.verdict == "broken") == (before != after)
@@ -109,20 +109,20 @@ def test_the_first_byte_is_that_of_the_rendered_texts(pair):
 
 @given(edited())
 def test_changes_are_none_exactly_where_nothing_changed(pair):
-    found = diff(plan(pair[0]), plan(pair[1]), COUNTER)
+    found = diff(plan(pair[0]), plan(pair[1]))
     assert (found.verdict == "unchanged") == (found.changes == ()) == (pair[0] == pair[1])
     assert len({(item.reason, item.segment) for item in found.changes}) == len(found.changes)
 
 
 @given(SECTIONS)
 def test_a_plan_against_itself_is_unchanged(sections):
-    found = diff(plan(sections), plan(sections), COUNTER)
+    found = diff(plan(sections), plan(sections))
     assert (found.verdict, found.text.tokens_kept) == ("unchanged", found.text.tokens_total)
 
 
 @given(edited())
 def test_the_way_back_breaks_at_the_same_byte(pair):
-    there, back = (diff(plan(left), plan(right), COUNTER) for left, right in (pair, pair[::-1]))
+    there, back = (diff(plan(left), plan(right)) for left, right in (pair, pair[::-1]))
     assert there.own.bytes_kept == back.own.bytes_kept
 
 
@@ -130,7 +130,7 @@ def test_the_way_back_breaks_at_the_same_byte(pair):
 def test_another_version_of_the_cli_breaks_before_any_edit(pair):
     other = replace(OPAQUE, name="claude 2/tools")
     after = replace(plan(pair[1], first=other), cli_version="2")
-    found = diff(plan(pair[0]), after, COUNTER)
+    found = diff(plan(pair[0]), after)
     assert (found.first_break.layer, found.first_break.byte) == ("tools", 0)
     assert [item.reason for item in found.changes if not item.masked] == ["cli-version"]
 
@@ -139,7 +139,7 @@ def test_another_version_of_the_cli_breaks_before_any_edit(pair):
 def test_the_fewest_segments_moved(before, after):
     texts = {letter: f"{letter}\n" for letter in before}
     left, right = (tuple((f"bundles/{letter}.md", texts[letter]) for letter in order) for order in (before, after))
-    found = diff(plan(left), plan(right), COUNTER)
+    found = diff(plan(left), plan(right))
     places = [before.index(letter) for letter in after]
     rising = max(length for length, _ in _rising(places))
     exchanged = sum(place != index for index, place in enumerate(places)) == 2
@@ -164,5 +164,5 @@ PROSE = WORDS.map(lambda words: "# Title " + " ".join(words) + "\n")
 @given(st.lists(PROSE, min_size=1, max_size=4, unique=True))
 def test_tokens_of_the_segments_are_those_of_the_file(texts):
     sections = [(f"bundles/{index}.md", text) for index, text in enumerate(texts)]
-    found = diff(None, plan(sections), COUNTER)
+    found = diff(None, plan(sections))
     assert found.own.tokens_total == COUNTER.count(rendered(sections).decode())

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
+from agentmux_compiler.lowered import PlanPrefix, PrefixSegment, ResumeRules
 from agentmux_compiler.prefix.backends import load_backend
 from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.prefix.prices import price
 from agentmux_compiler.prefix.requests import marks_of
-from agentmux_compiler.prefix.resumed import ResumeRules
 from agentmux_compiler.prefix.reuse import Block, Match, Request, after_effect, before_prompt, match, reusable, terms
 from agentmux_compiler.prefix.scenarios import Billing, Caching, scenarios, standing
 from agentmux_compiler.report import Scenario

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentmux.clis import cli_of, look
 from agentmux.errors import DONE
 from agentmux.table import table
+from agentmux_compiler.prefix.backends import choose
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.render import machine
 from agentmux_compiler.render.paint import Paint
@@ -60,7 +61,7 @@ def as_json(provider: Provider) -> dict[str, Any]:
         "verified": provider.package.verified,
         "install": provider.package.hint,
         "vendors": list(provider.vendors),
-        "backends": dict(provider.backends),
+        "backends": {vendor: choose(vendor, None) for vendor in provider.vendors},
         "controller": provider.controller,
         "controllers": controllers(provider),
         "default_delivery": provider.default_delivery,

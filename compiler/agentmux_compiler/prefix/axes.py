@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MCP = "mcp/"
 SKILLS = "skills/"
+ARGUMENTS = "flags/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Axis:
 # In the order in which one of several is held to be the cause; `catalog` is what is left when no field differs.
 AXES: Mapping[str, Axis] = {
     "cli-version": Axis("cli-version", "cli", "tools"),
+    "backend": Axis("environment", "backend", "key"),
     "delivery": Axis("delivery", "delivery"),
     "model": Axis("model", "model", "key"),
     "effort": Axis("effort", "effort", "key"),
@@ -38,12 +40,17 @@ AXES: Mapping[str, Axis] = {
     "cwd": Axis("environment", "workdir", "environment"),
     "flags": Axis("environment", "flags"),
     "env": Axis("environment", "env", "environment"),
+    "home": Axis("environment", "home", "environment"),
+    "date": Axis("environment", "date", "environment"),
+    "git": Axis("environment", "git", "environment"),
+    "prompt": Axis("environment", "prompt", "conversation"),
     "catalog": Axis("cli-version", "cli", "tools"),
 }
-KEYS = ("model", "effort")
-EXPLAINS_ARGV = {"permission", "delivery", "mcp", "skills", "cwd", "cli-version"}
+KEYS = ("model", "effort", "backend")
+EXPLAINS_ARGV = {"permission", "delivery", "mcp", "skills", "cwd", "cli-version", "backend"}
 FIELDS = {
     "cli-version": "cli_version",
+    "backend": "backend",
     "delivery": "delivery",
     "model": "model",
     "effort": "effort",
@@ -56,11 +63,21 @@ FIELDS = {
 def changed_axes(before: PlanPrefix, after: PlanPrefix) -> tuple[str, ...]:
     """Names of the axes on which two plans differ, in the order of `AXES`."""
     found = {axis for axis, name in FIELDS.items() if getattr(before, name) != getattr(after, name)}
+    found |= before.elsewhere ^ after.elsewhere
+    # Another model may be served from another cache; that is one change.
+    found -= set() if moved_to_another_cache(before, after) and "model" not in found else {"backend"}
     for axis, folder in (("mcp", MCP), ("skills", SKILLS)):
         if _listed(before, folder) != _listed(after, folder):
             found.add(axis)
     found |= _argument_axes(before, after, found)
+    # What leads a CLI to another cache stands in its environment.
+    found -= {"env"} if "backend" in found else set()
     return tuple(axis for axis in AXES if axis in found)
+
+
+def moved_to_another_cache(before: PlanPrefix, after: PlanPrefix) -> bool:
+    """Whether two plans are served from caches that are not the same; a baseline may not know its own."""
+    return bool(before.backend and after.backend) and before.backend != after.backend
 
 
 def _listed(plan: PlanPrefix, folder: str) -> set[tuple[str, str | None]]:
@@ -71,7 +88,8 @@ def _argument_axes(before: PlanPrefix, after: PlanPrefix, found: set[str]) -> se
     """What no other field accounts for in argv: arguments about tools, and any others."""
     if before.argv == after.argv or found & EXPLAINS_ARGV:
         return set()
-    values = {value for axis in KEYS if axis in found for value in _values(axis, before, after)}
+    values = {value for axis in ("model", "effort") if axis in found for value in _values(axis, before, after)}
+    values |= {text.rstrip("\n") for plan in (before, after) for text in _passed(plan)}
     options = [item for item in changed_options(before.argv, after.argv) if not _about(item, values)]
     about_tools = [item for item in options if "tool" in item[0].lower()]
     return ({"tools"} if about_tools else set()) | ({"flags"} if len(options) > len(about_tools) else set())
@@ -79,6 +97,11 @@ def _argument_axes(before: PlanPrefix, after: PlanPrefix, found: set[str]) -> se
 
 def _values(axis: str, before: PlanPrefix, after: PlanPrefix) -> set[str]:
     return {value for plan in (before, after) if (value := getattr(plan, FIELDS[axis]))}
+
+
+def _passed(plan: PlanPrefix) -> Iterator[str]:
+    """Texts that arguments pass: they are compared as texts."""
+    yield from (item.text or "" for item in plan.segments if item.name.startswith(ARGUMENTS))
 
 
 def _about(option: Sequence[str], values: Iterable[str]) -> bool:

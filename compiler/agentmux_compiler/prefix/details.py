@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.axes import FIELDS, KEYS, MCP, changed_options
+from agentmux_compiler.prefix.backends import load_backend
+from agentmux_compiler.prefix.models import matches, model_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,14 +25,43 @@ def axis_detail(axis: str, before: PlanPrefix, after: PlanPrefix, layer: str | N
     return changed if layer else f"{changed}; no text of the prefix depends on it"
 
 
+KEYED = {"model": "each model has a cache of its own", "backend": "what one cache holds, another does not"}
+EFFORT = {
+    "key": "an effort is a key of the cache, not text",
+    "template-head": "the server's chat template writes an effort at the head of the prompt",
+    "parameter-only": "an effort is a parameter here and no key of the cache",
+    "unknown": "whether an effort is a key of this cache is not known",
+}
+ELSEWHERE = {
+    "cwd": "the CLI runs in another folder",
+    "home": "the CLI has another home folder",
+    "date": "it is another day",
+    "git": "git reports another state of the work tree",
+    "prompt": "the first prompt is another one",
+}
+
+
 def _key_effect(axis: str, after: PlanPrefix, layer: str | None) -> str:
-    keyed = "each model has a cache of its own" if axis == "model" else "an effort is a key of the cache, not text"
+    keyed = KEYED.get(axis) or EFFORT[effort_rendered(after)]
+    if axis == "backend":
+        return keyed
     if layer:
         return f"{keyed}, and `{after.provider}` also sends another text from `{layer}` on"
     return f"{keyed}: `{after.provider}` sends the same text, byte for byte, with another parameter"
 
 
+def effort_rendered(plan: PlanPrefix) -> str:
+    """How the plan's backend sees an effort; as a key where nothing is known of the backend."""
+    backend = load_backend(plan.backend)
+    if backend is None:
+        return "key"
+    name = model_id(plan.vendor, plan.served_model)
+    return next((row.rendered for row in backend.effort.rows if matches(name, row.models)), "unknown")
+
+
 def _changed(axis: str, before: PlanPrefix, after: PlanPrefix) -> str:
+    if axis in before.elsewhere ^ after.elsewhere:
+        return ELSEWHERE[axis]
     match axis:
         case "mcp":
             return _came_and_went(_servers(before), _servers(after), "MCP server")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agentmux_compiler.prefix.costs import NOTHING_STATED, costed
+from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.prefix.divergence import diverge
 from agentmux_compiler.prefix.events import asked, compare, events
 from agentmux_compiler.prefix.measure import measure_own, measure_text
 from agentmux_compiler.prefix.reasons import REASONS
 from agentmux_compiler.prefix.rendered import render
-from agentmux_compiler.prefix.tokens import Counter
 from agentmux_compiler.report import Break, Change, DiffReport, PlanDiff, summarise
 from agentmux_compiler.tree import byte_order
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.diagnostics import Span
     from agentmux_compiler.lowered import PlanPrefix
+    from agentmux_compiler.prefix.costs import Stated
     from agentmux_compiler.prefix.divergence import Divergence
     from agentmux_compiler.prefix.events import Comparison, Event
     from agentmux_compiler.report import TextKept
@@ -32,43 +34,44 @@ def diff_all(
     baseline: Mapping[str, PlanPrefix],
     plans: Sequence[PlanPrefix],
     baseline_name: str,
-    counter: Counter | None = None,
+    stated: Stated = NOTHING_STATED,
 ) -> DiffReport:
     """All plans against a baseline (`AGENT/PROVIDER` to plan), in byte order of these keys."""
-    counter = counter or Counter()
     current = {plan.key: plan for plan in plans}
     keys = sorted({*baseline, *current}, key=byte_order)
-    found = tuple(diff(baseline.get(key), current.get(key), counter) for key in keys)
+    found = tuple(diff(baseline.get(key), current.get(key), stated) for key in keys)
     return DiffReport(baseline_name, found, summarise(found))
 
 
-def diff(before: PlanPrefix | None, after: PlanPrefix | None, counter: Counter) -> PlanDiff:
+def diff(before: PlanPrefix | None, after: PlanPrefix | None, stated: Stated = NOTHING_STATED) -> PlanDiff:
     """One plan against its baseline; either may be missing.
 
     Raises:
         ValueError: both are missing.
     """
     if before and after:
-        return _compared(compare(before, after), counter)
+        return _compared(compare(before, after), stated)
     only = after or before
     if only is None:
         raise ValueError("a diff needs a plan")
-    rendered = render(only.segments)
+    rendered, counter = render(only.segments), counter_for(only.vendor, only.served_model)
     text, own = measure_text(rendered, 0, 0, counter), measure_own(rendered, "", counter)
     return _plan_diff(only, "new" if after else "removed", text, own)
 
 
-def _compared(pair: Comparison, counter: Counter) -> PlanDiff:
+def _compared(pair: Comparison, stated: Stated) -> PlanDiff:
+    counter = counter_for(pair.after.vendor, pair.after.served_model)
     parted = diverge(pair.left, pair.right, pair.same)
     cause, found = _cause(events(pair), parted)
     verdict = "broken" if cause else "kept" if found else "unchanged"
     byte, own = (parted.byte, parted.own) if parted else (pair.right.size, len(pair.right.own))
     text, own_text = measure_text(pair.right, byte, own, counter), measure_own(pair.right, pair.left.own, counter)
-    return replace(
+    compared = replace(
         _plan_diff(pair.after, verdict, text, own_text),
         first_break=_break(cause, parted, pair) if cause else None,
         changes=tuple(_change(event, cause, byte) for event in sorted(found, key=lambda each: _order(each, cause))),
     )
+    return costed(compared, pair.before, pair.after, stated)
 
 
 def _cause(found: list[Event], parted: Divergence | None) -> tuple[Event | None, list[Event]]:

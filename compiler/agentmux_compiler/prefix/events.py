@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
 from agentmux_compiler.prefix.align import align
-from agentmux_compiler.prefix.axes import AXES, KEYS, MCP, SKILLS, changed_axes
+from agentmux_compiler.prefix.axes import ARGUMENTS, AXES, KEYS, MCP, SKILLS, changed_axes
 from agentmux_compiler.prefix.details import axis_detail, order_detail, placeholder, removal_field, volatile_detail
 from agentmux_compiler.prefix.divergence import white_space_only
 from agentmux_compiler.prefix.rendered import Rendered, common_length, common_octets, render
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.prefix.align import Pair
     from agentmux_compiler.prefix.rendered import Piece
 
-OURS = ("agents/", "bundles/", SKILLS)
+OURS = ("agents/", "bundles/", SKILLS, ARGUMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Comparison:
     @property
     def cause(self) -> str:
         """The field held to account for what no other is known to have caused."""
-        return next((axis for axis in self.axes if axis != "env"), "catalog")
+        return next((axis for axis in self.axes if axis != "env"), "env" if "env" in self.axes else "catalog")
 
 
 def compare(before: PlanPrefix, after: PlanPrefix) -> Comparison:

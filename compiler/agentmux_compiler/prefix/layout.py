@@ -19,9 +19,10 @@ def render_layout(
 ) -> tuple[PrefixSegment, ...]:
     """The prefix of one plan, in rendered order.
 
-    `slots` maps a slot of the layout (`appended`, `skills`, `mcp`, `native`, `startup`) to the segments that stand in
-    it; they take the layer of the part that holds the slot. `words` are what `Part.when` and `Part.unless` ask for;
-    the names of filled slots need not be among them. An opaque part is named `PROVIDER VERSION/PART`.
+    `slots` maps a slot of the layout (`appended`, `skills`, `mcp`, `native`, `startup`), or the name of a part with an
+    `argument`, to the segments that stand in it; they take the layer of the part. `words` are what `Part.when` and
+    `Part.unless` ask for; the names of filled slots need not be among them. An opaque part is named
+    `PROVIDER VERSION/PART`.
     """
     held = words | {slot for slot, segments in slots.items() if segments}
     return tuple(
@@ -38,9 +39,9 @@ def unplaced(
     return tuple(slot for slot, segments in slots.items() if segments and slot not in placed)
 
 
-def sizes(provider: Provider) -> Mapping[str, int]:
-    """Bytes of every opaque part, by the name it has in a prefix."""
-    return {opaque_name(provider, part): part.bytes for part in provider.layout.parts if part.bytes is not None}
+def opaque_parts(provider: Provider, words: frozenset[str]) -> Mapping[str, PrefixSegment]:
+    """The opaque parts of a plan with these words, by the name they have in a prefix."""
+    return {item.name: item for item in render_layout(provider, {}, words)}
 
 
 def opaque_name(provider: Provider, part: Part) -> str:
@@ -48,26 +49,30 @@ def opaque_name(provider: Provider, part: Part) -> str:
 
 
 def holds(part: Part, words: frozenset[str]) -> bool:
-    """Whether a plan with these words has this part: all of `when`, none of `unless`; a word may be a glob."""
+    """Whether a plan with these words has this part: all of `when`, none of `unless`, and its tool, if it has one."""
+    if f"without:{part.tool}" in words:
+        return False
     return all(_found(word, words) for word in part.when) and not any(_found(word, words) for word in part.unless)
 
 
 def _found(pattern: str, words: frozenset[str]) -> bool:
-    return pattern in words or any(fnmatchcase(word, pattern) for word in words)
+    if pattern in words:
+        return True
+    return any(mark in pattern for mark in "*?[") and any(fnmatchcase(word, pattern) for word in words)
 
 
 def _segments(
     provider: Provider, part: Part, slots: Mapping[str, tuple[PrefixSegment, ...]]
 ) -> Iterator[PrefixSegment]:
-    if part.slot is not None:
-        for segment in slots.get(part.slot, ()):
+    if part.bytes is None:
+        for segment in slots.get(part.slot or part.name, ()):
             yield replace(segment, layer=part.layer)
     else:
         yield PrefixSegment(
             layer=part.layer,
             name=opaque_name(provider, part),
             body=None,
-            size=part.bytes or 0,
+            size=part.bytes,
             varies_with=part.varies_with,
             breakpoint=part.breakpoint,
         )

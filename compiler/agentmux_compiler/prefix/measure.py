@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux_compiler.prefix.counters import ESTIMATE_ERROR_PCT
 from agentmux_compiler.prefix.rendered import common_length, common_octets, octets
-from agentmux_compiler.prefix.tokens import OPAQUE_BYTES_PER_TOKEN, OPAQUE_ERROR_PCT, estimate
 from agentmux_compiler.report import TextKept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agentmux_compiler.prefix.counters import Counter
     from agentmux_compiler.prefix.rendered import Rendered
-    from agentmux_compiler.prefix.tokens import Counter
 
 
 def measure_text(rendered: Rendered, byte: int, own: int, counter: Counter) -> TextKept:
     """The whole prompt, kept up to `byte`, before which stand `own` characters of known text."""
     opaque = [piece for piece in rendered.pieces if piece.segment.opaque]
-    guessed = estimate(sum(piece.size for piece in opaque))
-    total = tokens_of(rendered, len(rendered.own), counter) + guessed
-    kept = tokens_of(rendered, own, counter) + estimate(sum(piece.size for piece in opaque if piece.end <= byte))
-    return TextKept(rendered.size, byte, total, kept, method(counter, opaque=bool(opaque)), _error(guessed, total))
+    guessed = counter.estimate(sum(piece.size for piece in opaque))
+    counted = tokens_of(rendered, len(rendered.own), counter)
+    kept = counter.estimate(sum(piece.size for piece in opaque if piece.end <= byte))
+    return TextKept(
+        bytes_total=rendered.size,
+        bytes_kept=byte,
+        tokens_total=counted + guessed,
+        tokens_kept=tokens_of(rendered, own, counter) + kept,
+        method=method(counter, opaque=bool(opaque)),
+        error_pct=_error(counted, guessed, counter),
+    )
 
 
 def measure_own(rendered: Rendered, before: str, counter: Counter) -> TextKept:
@@ -33,18 +40,21 @@ def measure_own(rendered: Rendered, before: str, counter: Counter) -> TextKept:
         tokens_total=tokens_of(rendered, len(own), counter),
         tokens_kept=tokens_of(rendered, common_length(before, own), counter),
         method=counter.method,
-        error_pct=0.0,
+        error_pct=counter.error_pct,
     )
 
 
 def method(counter: Counter, *, opaque: bool) -> str:
-    return (
-        f"{counter.method}, the CLI's own parts at {OPAQUE_BYTES_PER_TOKEN} bytes a token" if opaque else counter.method
-    )
+    ratio = counter.vocabulary.bytes_per_token
+    return f"{counter.method}, the CLI's own parts at {ratio:g} bytes a token" if opaque else counter.method
 
 
-def _error(guessed: int, total: int) -> float:
-    return round(OPAQUE_ERROR_PCT * guessed / total, 1) if guessed else 0.0
+def _error(counted: int, guessed: int, counter: Counter) -> float | None:
+    """Per cent of both together; what nobody knows of the counted part nobody knows of the whole."""
+    if counter.error_pct is None:
+        return None
+    wrong = counted * counter.error_pct + guessed * ESTIMATE_ERROR_PCT
+    return round(wrong / (counted + guessed), 1) if counted + guessed else 0.0
 
 
 def tokens_of(rendered: Rendered, length: int, counter: Counter) -> int:

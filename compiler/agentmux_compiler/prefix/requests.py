@@ -93,7 +93,7 @@ def cells_of(
             cells.append(Cell(segment, piece.lead + text, counter.count(piece.lead + text)))
         elif part_name(segment) not in ignored:
             other = bool(changed & set(segment.varies_with))
-            cells.append(Cell(segment, (segment.name, other), counter.estimate(segment.size)))
+            cells.append(Cell(segment, (segment.name, segment.size, other), counter.estimate(segment.size)))
     return tuple(cells)
 
 

@@ -12,25 +12,18 @@ from agentmux_compiler.prefix.requests import Cell
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from agentmux_compiler.lowered import PrefixSegment
+    from agentmux_compiler.lowered import PrefixSegment, ResumeRules
 
 KEPT = ("appended", "ignored")
 KNOWN = (*KEPT, "rewritten")
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeRules:
-    """What becomes of edited text: `appended`, `rewritten`, `ignored`, `unknown` or `n/a`."""
-
-    instructions: str
-    flag_text: str
-
-    def of(self, segment: PrefixSegment, delivery: str) -> str:
-        """The rule for one known text; what opened the first turn lies in the conversation and stays."""
-        if segment.layer == "startup":
-            return "ignored"
-        flagged = delivery == "flag" and segment.name.startswith(SECTIONS)
-        return self.flag_text if flagged else self.instructions
+def rule_of(rules: ResumeRules, segment: PrefixSegment, delivery: str) -> str:
+    """The rule for one known text; what opened the first turn lies in the conversation and stays."""
+    if segment.layer == "startup":
+        return "ignored"
+    flagged = delivery == "flag" and segment.name.startswith(SECTIONS)
+    return rules.flag_text if flagged else rules.instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,7 @@ def _texts(cells: Sequence[Cell], rules: ResumeRules, delivery: str) -> list[Tex
         if cell.text is None:
             anchor = part_name(cell.segment)
         else:
-            found.append(Text(cell, anchor, rules.of(cell.segment, delivery)))
+            found.append(Text(cell, anchor, rule_of(rules, cell.segment, delivery)))
     return found
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.lowered import PrefixSegment
-from agentmux_compiler.prefix.axes import changed_axes
+from agentmux_compiler.lowered import PrefixSegment, ResumeRules
+from agentmux_compiler.prefix.axes import changed_axes, moved_to_another_cache
 from agentmux_compiler.prefix.counters import Counter
 from agentmux_compiler.prefix.models import matches, model_id
 from agentmux_compiler.prefix.prices import Price, break_cost
 from agentmux_compiler.prefix.requests import Cell, Laid, Marks, agreement, cells_of, lay
-from agentmux_compiler.prefix.resumed import Resumed, ResumeRules, resumed
+from agentmux_compiler.prefix.resumed import Resumed, resumed
 from agentmux_compiler.prefix.reuse import Block, Match, Request, Terms, after_effect, before_prompt, reusable, terms
 from agentmux_compiler.report import Scenario
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.lowered import PlanPrefix
     from agentmux_compiler.prefix.backends.schema import Backend  # noqa: TC004  pydantic comes with the first backend
 
+ALL_LOST = {"tools": "lost", "system": "lost", "messages": "lost"}
 UNKNOWN = Scenario(None, None, None, None, None, None)
 
 
@@ -155,7 +156,7 @@ def _cached(before: PlanPrefix, after: PlanPrefix, caching: Caching, counter: Co
     backend, marks = caching.backend, caching.marks
     laid = lay(cells_of(before, counter, backend.ignored.segments), marks)
     marked = any(block.breakpoint for block in laid.request.blocks)
-    held = terms(backend, model_id(after.vendor, after.model), billing.lifetime, marked=marked)
+    held = terms(backend, model_id(after.vendor, after.served_model), billing.lifetime, marked=marked)
     return Cached(laid, marks, counter, held, tuple(effects(before, after, backend)), billing)
 
 
@@ -165,8 +166,9 @@ def _resumed(cached: Cached, goes_on: Resumed) -> Scenario:
 
 def effects(before: PlanPrefix, after: PlanPrefix, backend: Backend) -> list[dict[str, str]]:
     """What the cache keys that changed do to what was cached."""
-    old, new = (model_id(after.vendor, plan.model) for plan in (before, after))
+    old, new = (model_id(after.vendor, plan.served_model) for plan in (before, after))
     found = [backend.changes.model.model_dump()] if old != new else []
+    found += [ALL_LOST] if moved_to_another_cache(before, after) else []
     if before.effort != after.effort:
         rows = (row for row in backend.effort.rows if matches(new, row.models))
         found += [row.effect.model_dump() for row in islice(rows, 1)]

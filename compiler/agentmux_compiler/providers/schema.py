@@ -22,7 +22,8 @@ Layer = Literal[
 OwnedField = Literal["permission", "model", "effort", "resume", "prompt", "mcp", "delivery", "redirect"]
 Slot = Literal["appended", "skills", "mcp", "native", "startup"]
 Cause = Literal[
-    "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery"
+    "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery",
+    "flags",
 ]  # fmt: skip
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
@@ -230,28 +231,47 @@ class Redirect(Sourced):
 class Part(Facts):
     """One entry of a layout, in the order the backend sees them.
 
-    Either opaque (`bytes`: the CLI's own text, as measured) or a slot for text that agentmux knows. The part is
-    there if every word of `when` and none of `unless` holds for the plan; a word may be a glob. Words are every token
-    of the argv, `delivery:NAME`, `permission:NAME`, `controller:NAME`, `model:NAME`, `effort:NAME`, `redirected`
-    and, for each slot that holds something, its name. `varies_with` names what changes an opaque part: model, cwd,
-    home, date, git, prompt, permission, mcp, skills, tools, delivery. `breakpoint`: the CLI marks the end of this
-    part as one of the places whose prefix the backend stores.
+    Either opaque (`bytes`: the CLI's own text, as measured), or a slot for text that agentmux knows, or the text that
+    an `argument` passes (spelt as in `Arguments.owns`). The part is there if every word of `when` and none of `unless`
+    holds for the plan; a word may be a glob. Words are every token of the argv, `env:NAME`, `delivery:NAME`,
+    `permission:NAME`, `model:NAME`, `effort:NAME`, `redirected`, what arguments do to tools (`denied:NAME`, `only`,
+    `only:NAME`, `without:NAME`) and, for each slot that holds something, its name. A part with a `tool` is there only
+    where that tool is. `varies_with` names what changes an opaque part under one name and size. `breakpoint`: the CLI
+    marks the end of this part as one of the places whose prefix the backend stores.
     """
 
     layer: Layer
     name: str
     bytes: int | None = None
     slot: Slot | None = None
+    argument: tuple[str, ...] = ()
+    tool: str | None = None
     when: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     varies_with: tuple[Cause, ...] = ()
     breakpoint: bool = False
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Part:
-        if (self.bytes is None) == (self.slot is None):
-            raise ValueError(f"part `{self.name}` needs either `bytes` or `slot`")
+    def _one_kind(self) -> Part:
+        if (self.bytes is not None) + (self.slot is not None) + bool(self.argument) != 1:
+            raise ValueError(f"part `{self.name}` needs one of `bytes`, `slot` and `argument`")
         return self
+
+
+class ToolFlags(Facts):
+    """Arguments that decide which tools a CLI declares.
+
+    `denied` take the named tools away, `only` leave no others unless the value is one of `every`; a rule in
+    parentheses behind a name takes nothing away. `aliases` are other names. `settings` maps a flag that takes JSON to
+    the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are denied.
+    """
+
+    denied: tuple[str, ...]
+    only: tuple[str, ...]
+    every: tuple[str, ...]
+    aliases: Mapping[str, str]
+    settings: Mapping[str, str]
+    server: str | None
 
 
 class Layout(Sourced):
@@ -262,8 +282,17 @@ class Layout(Sourced):
     """
 
     version: str
+    tools: ToolFlags | None = None
     controllers: tuple[Controller, ...]
     parts: tuple[Part, ...]
+
+
+class Lifetimes(Sourced):
+    """Which lifetime the CLI asks its vendor for: with an API key, with a login, or where a variable is set."""
+
+    api_key: str
+    login: str
+    variables: Mapping[str, str]
 
 
 class Provider(Facts):
@@ -276,7 +305,6 @@ class Provider(Facts):
     version_argv: Argv
     package: Package
     vendors: tuple[str, ...]
-    backends: Mapping[str, str]
     controller: Controller
     modes: Mapping[Controller, Mode | None]
     session_id: str | None
@@ -292,14 +320,13 @@ class Provider(Facts):
     trust: Trust
     acp: Acp | None
     window: Window
+    lifetimes: Lifetimes | None = None
     layout: Layout
 
     @model_validator(mode="after")
     def _whole(self) -> Provider:
         if set(self.modes) != set(CONTROLLERS) or self.modes[self.controller] is None:
             raise ValueError("`modes` needs an entry for every controller, and one that is not null for `controller`")
-        if not set(self.vendors) <= set(self.backends):
-            raise ValueError("`backends` needs an entry for every vendor")
         if (self.acp is None) != (self.modes["acp"] is None):
             raise ValueError("`acp` and the mode of that name need each other")
         return self

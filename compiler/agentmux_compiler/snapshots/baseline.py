@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
 from agentmux_compiler.placeholders import VOLATILE
 from agentmux_compiler.prefix.align import part_name
+from agentmux_compiler.prefix.axes import MCP, SKILLS
+from agentmux_compiler.prefix.layout import opaque_parts
+from agentmux_compiler.prefix.words import words_of
+from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.rules import UNREADABLE_BASELINE
 from agentmux_compiler.segment import Text
 from agentmux_compiler.snapshots.content import FILES, PLANS, SEGMENTS
@@ -20,6 +24,7 @@ from agentmux_compiler.tree import Tree, leaves_project
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+HEADING = "/heading of "
 REMEDY = "run `agentmux build --accept` to write it anew from the sources"
 _CONFLICT = re.compile(r"^<{7} .*^={7}$.*^>{7} ", re.MULTILINE | re.DOTALL)
 _VOLATILE = re.compile(r"(?<![${])\{\{(" + "|".join(VOLATILE) + r")\}\}(?!\})")
@@ -70,25 +75,30 @@ def _below(tree: Tree, folder: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What the plans at hand know: sizes of opaque parts, by plan, name and part; segments that quote conflicts."""
+    """What the plans at hand know: themselves, opaque parts by name and by part, segments that quote conflicts."""
 
-    plans: Mapping[str, Mapping[str, int]]
-    sizes: Mapping[str, int]
-    parts: Mapping[tuple[str, str], int]
+    plans: Mapping[str, PlanPrefix]
+    names: Mapping[str, PrefixSegment]
+    parts: Mapping[tuple[str, str], PrefixSegment]
     quoting: frozenset[str]
 
-    def size(self, plan: str, name: str) -> int:
-        """Bytes of an opaque part. One byte where nobody knows: that it was there is what counts."""
-        of_plan = self.plans.get(plan, {})
-        return of_plan.get(name, self.sizes.get(name, self.parts.get(_part(name), 1)))
+    def opaque(self, entry: Entry, known: Mapping[str, PrefixSegment]) -> PrefixSegment:
+        """An opaque part with its size; one byte where nobody knows: that it was there is what counts.
+
+        `known` are those that the layout of the plan's own words has.
+        """
+        found = known.get(entry.name) or self.names.get(entry.name) or self.parts.get(_part(entry.name))
+        if found is None:
+            return PrefixSegment(entry.layer, entry.name, None, 1)
+        return replace(found, layer=entry.layer, name=entry.name)
 
 
 def lent(current: Sequence[PlanPrefix]) -> Lent:
     segments = [segment for plan in current for segment in plan.segments]
-    plans = {plan.key: {item.name: item.size for item in plan.segments if item.opaque} for plan in current}
-    sizes = {name: size for of_plan in plans.values() for name, size in of_plan.items()}
+    names = {item.name: item for item in segments if item.opaque}
     quoting = frozenset(item.name for item in segments if item.text and _CONFLICT.search(item.text))
-    return Lent(plans, sizes, {_part(name): size for name, size in sizes.items()}, quoting)
+    plans = {plan.key: plan for plan in current}
+    return Lent(plans, names, {_part(name): item for name, item in names.items()}, quoting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +147,12 @@ class Reader:
         return Text(text, path, tuple(range(1, text.count("\n") + 1))) if text is not None else None
 
     def prefix(self, parsed: PlanFile, agent: str, provider: str) -> PlanPrefix:
-        return PlanPrefix(
+        now = self.lent.plans.get(f"{agent}/{provider}")
+        plan = PlanPrefix(
             agent=agent,
             provider=provider,
-            vendor="",
-            backend="",
+            vendor=now.vendor if now else "",
+            backend=parsed.backend or (now.backend if now else ""),
             model=parsed.model,
             effort=parsed.effort,
             permission=parsed.permission,
@@ -150,16 +161,40 @@ class Reader:
             cli_version=parsed.cli_version,
             argv=parsed.argv,
             env=parsed.env,
-            segments=tuple(self.segment(entry, f"{agent}/{provider}") for entry in parsed.entries),
+            segments=(),
+            default_model=now.default_model if now else None,
+            lifetime=now.lifetime if now else None,
+            resume=now.resume if now else None,
         )
+        known = _laid_out(plan, parsed)
+        return replace(plan, segments=tuple(self.segment(entry, known) for entry in parsed.entries))
 
-    def segment(self, entry: Entry, plan: str) -> PrefixSegment:
+    def segment(self, entry: Entry, known: Mapping[str, PrefixSegment]) -> PrefixSegment:
         body = None if entry.opaque else self.body(entry.name)
         if body is None:
-            return PrefixSegment(entry.layer, entry.name, None, self.lent.size(plan, entry.name))
+            return self.lent.opaque(entry, known)
         volatile = tuple(sorted(set(_VOLATILE.findall(body.text))))
         size = len(body.text.encode())
         return PrefixSegment(entry.layer, entry.name, body, size, volatile=volatile, file=entry.file)
+
+
+def _laid_out(plan: PlanPrefix, parsed: PlanFile) -> Mapping[str, PrefixSegment]:
+    """The opaque parts that the layout at hand gives such a plan."""
+    if plan.provider not in NAMES:
+        return {}
+    provider = load_provider(plan.provider)
+    words = words_of(provider, plan) | _filled(parsed)
+    return opaque_parts(provider, words)
+
+
+def _filled(parsed: PlanFile) -> set[str]:
+    """Names of the slots that hold something, as far as the list of segments shows them."""
+    own = [entry for entry in parsed.entries if not entry.opaque]
+    found = {"mcp"} if any(entry.name.startswith(MCP) for entry in own) else set()
+    found |= {"skills"} if any(entry.name.startswith(SKILLS) for entry in own) else set()
+    found |= {"startup"} if any(entry.layer == "startup" for entry in own) else set()
+    files = any(entry.opaque and HEADING in entry.name for entry in parsed.entries)
+    return found | ({"native"} if files else {"appended"} if parsed.delivery == "flag" else set())
 
 
 def _part(name: str) -> tuple[str, str]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.lowered import PlanPrefix
 
-SCALARS = ("cli_version", "model", "effort", "permission", "delivery", "cwd")
-OPTIONAL = ("model", "effort")
+SCALARS = ("cli_version", "backend", "model", "effort", "permission", "delivery", "cwd")
+OPTIONAL = ("backend", "model", "effort")
 LISTS = ("argv", "env", "segments")
 _IN_FILE = " -> "
 _ENTRY = re.compile(r"(?P<layer>\S+) (?:\((?P<opaque>.+)\)|(?P<name>.+))", re.DOTALL)
@@ -40,6 +40,7 @@ class PlanFile:
     """What a plan's file says."""
 
     cli_version: str
+    backend: str | None
     model: str | None
     effort: str | None
     permission: str
@@ -63,7 +64,9 @@ def dumps(plan: PlanPrefix) -> str:
     """The file of a plan. No totals, digests or token counts: it changes only where the plan does."""
     entries = [_row(item.layer, item.name, opaque=item.opaque, file=item.file) for item in plan.segments]
     scalars = ((name, getattr(plan, name)) for name in SCALARS)
-    lines = [f"{name} = {_string(value)}" for name, value in scalars if value is not None]
+    lines = [
+        f"{name} = {_string(value)}" for name, value in scalars if value or (value is not None and name not in OPTIONAL)
+    ]
     for name, items in zip(LISTS, (plan.argv, plan.env, entries), strict=True):
         lines += _list(name, items)
     return "\n".join(lines) + "\n"

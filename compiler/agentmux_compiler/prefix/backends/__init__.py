@@ -56,15 +56,27 @@ def choose(vendor: str, model: str | None, backend: str | None = None, base_url:
     return _by_model(vendor, model)
 
 
+def vendor_of(base_url: str) -> str | None:
+    """The vendor whose endpoint a URL is, None where its host is nobody's."""
+    host = _split(base_url).hostname or ""
+    rows = (row for row in _choice().by_host if any(fnmatchcase(host, pattern) for pattern in row.hosts))
+    return next((row.vendor for row in rows), None)
+
+
 def _by_url(base_url: str, model: str | None) -> str:
-    parts = urlsplit(base_url if "//" in base_url else f"//{base_url}")
-    host = parts.hostname or ""
-    for hosts in _choice().by_host:
-        if any(fnmatchcase(host, pattern) for pattern in hosts.hosts):
-            return _by_model(hosts.vendor, model)
-    if host in LOOPBACK:
+    vendor, parts = vendor_of(base_url), _split(base_url)
+    if vendor is not None:
+        return _by_model(vendor, model)
+    if parts.hostname in LOOPBACK:
         return next((row.backend for row in _choice().by_port if _port(parts) in row.ports), UNKNOWN)
     return UNKNOWN
+
+
+def _split(base_url: str) -> Any:
+    try:
+        return urlsplit(base_url if "//" in base_url else f"//{base_url}")
+    except ValueError:
+        return urlsplit("")
 
 
 def _port(parts: Any) -> int | None:

@@ -1,0 +1,118 @@
+"""The words by which a layout is chosen: what a plan says of itself, and what its arguments do to the tools."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from agentmux_compiler.lowered import PlanPrefix
+    from agentmux_compiler.providers.schema import Provider, ToolFlags
+
+
+def words_of(provider: Provider, plan: PlanPrefix) -> frozenset[str]:
+    """All that `Part.when` and `Part.unless` may ask of a plan but the names of its slots.
+
+    A model or an effort that nobody named is the CLI's own.
+    """
+    options = provider.arguments
+    model = plan.model or (options.model.default if options.model else None)
+    effort = plan.effort or (options.effort.default if options.effort else None)
+    held = {*plan.argv, *(f"env:{name}" for name in plan.env), f"delivery:{plan.delivery}"}
+    held |= {f"permission:{plan.permission}"}
+    held |= {f"model:{model}"} if model else set()
+    held |= {f"effort:{effort}"} if effort else set()
+    held |= {"redirected"} if is_redirected(provider, plan.argv, plan.env) else set()
+    return frozenset(held | tool_words(provider, plan.argv))
+
+
+def is_redirected(provider: Provider, argv: Iterable[str], env: Collection[str]) -> bool:
+    """Whether the CLI is led to another endpoint, by its variable or by its arguments."""
+    redirect = provider.redirect
+    if redirect is None or redirect == "unknown":
+        return False
+    keys = [item.partition("{")[0] for item in redirect.argv if "{" in item]
+    return redirect.variable in env or any(word.startswith(key) for word in argv for key in keys)
+
+
+def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
+    """`denied:NAME` for what arguments take away, `only` and `only:NAME` for all they leave, and `without:NAME`.
+
+    `without:NAME` stands for a tool of the layout that is not declared, for either reason.
+    """
+    flags = provider.layout.tools
+    if flags is None:
+        return set()
+    denied = {*_named(flags, flags.denied, argv), *_in_settings(flags, argv)}
+    only = set(_named(flags, flags.only, argv))
+    limited = any(True for _ in _values(flags.only, argv)) and not only & set(flags.every)
+    known = {part.tool for part in provider.layout.parts if part.tool}
+    without = {name for name in known if name in denied or (limited and name not in only)}
+    found = {f"denied:{name}" for name in denied} | {f"without:{name}" for name in without}
+    return found | ({"only", *(f"only:{name}" for name in only)} if limited else set())
+
+
+def _named(flags: ToolFlags, options: Iterable[str], argv: Sequence[str]) -> Iterator[str]:
+    """The tools that options name. A rule about some uses of a tool, `Bash(rm *)`, names none."""
+    for value in _values(options, argv):
+        yield from _names(flags, value)
+
+
+def _names(flags: ToolFlags, text: str) -> Iterator[str]:
+    depth = 0
+    plain = []
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        plain.append("(" if depth else "\n" if character in ", " else character)
+    for name in "".join(plain).split("\n"):
+        if name and "(" not in name:
+            yield flags.aliases.get(name, name)
+
+
+def _values(options: Iterable[str], argv: Sequence[str]) -> Iterator[str]:
+    """What follows each of the options up to the next one, or stands behind its `=`."""
+    wanted = set(options)
+    taking = False
+    for word in argv:
+        name, equals, value = word.partition("=")
+        if word.startswith("-"):
+            taking = word in wanted
+            if equals and name in wanted:
+                yield value
+        elif taking:
+            yield word
+
+
+def _in_settings(flags: ToolFlags, argv: Sequence[str]) -> Iterator[str]:
+    """Tools denied by settings that are passed as JSON."""
+    for option, path in flags.settings.items():
+        for text in _values((option,), argv):
+            for item in _at(text, path):
+                yield from _names(flags, item)
+
+
+def _at(text: str, path: str) -> list[str]:
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        return []
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def argument_values(spellings: Iterable[str], argv: Sequence[str]) -> list[str]:
+    """The texts that arguments pass: `--flag {}` as the next word or behind `=`, `-c key={}` behind its key."""
+    found: list[str] = []
+    following: Mapping[int, str] = dict(enumerate(argv))
+    for spelling in spellings:
+        flag, _, rest = spelling.partition(" ")
+        key = rest.removesuffix("{}")
+        for index, word in following.items():
+            if word == flag and following.get(index + 1, "").startswith(key):
+                found.append(following.get(index + 1, "")[len(key) :])
+            elif not key and word.startswith(f"{flag}="):
+                found.append(word[len(flag) + 1 :])
+    return found
