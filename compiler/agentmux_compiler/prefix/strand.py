@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from agentmux_compiler.prefix.counters import Counter, counter_for
 from agentmux_compiler.prefix.rendered import Piece, common_octets, octets, render
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from agentmux_compiler.lowered import PrefixSegment
 

@@ -63,10 +63,8 @@ class Damage:
 def dumps(plan: PlanPrefix) -> str:
     """The file of a plan. No totals, digests or token counts: it changes only where the plan does."""
     entries = [_row(item.layer, item.name, opaque=item.opaque, file=item.file) for item in plan.segments]
-    scalars = ((name, getattr(plan, name)) for name in SCALARS)
-    lines = [
-        f"{name} = {_string(value)}" for name, value in scalars if value or (value is not None and name not in OPTIONAL)
-    ]
+    scalars = ((name, getattr(plan, name)) for name in SCALARS if name != "backend" or plan.backend)
+    lines = [f"{name} = {_string(value)}" for name, value in scalars if value is not None]
     for name, items in zip(LISTS, (plan.argv, plan.env, entries), strict=True):
         lines += _list(name, items)
     return "\n".join(lines) + "\n"
