@@ -218,6 +218,9 @@ def test_a_parameter_that_is_rendered_breaks_the_prefix_where_it_stands():
     assert told(plan) == [("inserted", "messages", "tool_choice", False)]
     schema = {**CODEX, "text": {**CODEX["text"], "format": {"type": "json_schema"}}}
     assert plan_of(CODEX, schema).first_break.segment == "text.format"
+    assert plan_of(CODEX, {**CODEX, "service_tier": "flex"}).first_break.segment == "service_tier"
+    fast = plan_of(CLAUDE, {**CLAUDE, "speed": "fast"})
+    assert (fast.first_break.segment, fast.model) == ("speed", "claude-opus-5")
 
 
 def test_reuse_follows_the_marks_of_the_request():
@@ -225,7 +228,8 @@ def test_reuse_follows_the_marks_of_the_request():
     body["system"][1]["text"] = "word " * 2000
     late = plan_of(body, edited(body, "messages", 0, "content", 0, "text", to="other"))
     early = plan_of(body, edited(body, "system", 0, "text", to="other"))
-    assert late.scenarios["relaunch"].lost == 0
+    assert (late.scenarios["relaunch"].lost, late.verdict) == (0, "kept")
+    assert (late.first_break.segment, early.verdict) == ("messages[0](user).content[0]", "broken")
     assert early.scenarios["relaunch"].lost == early.scenarios["relaunch"].reusable_before > 2000
     assert early.scenarios["relaunch"].usd > 0
     assert (early.ttl, early.backend, early.vendor) == ("5m", "anthropic", "anthropic")

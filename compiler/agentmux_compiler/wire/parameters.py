@@ -21,13 +21,12 @@ DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """Parameters that act on a cache.
+    """Parameters that act on a cache, beside the model.
 
-    `model` and `effort` are the fields whose values key it. `rendered` act like text that stands in front of a layer:
-    a change costs that layer and all behind it.
+    `effort` are the fields whose values key it. `rendered` act like text that stands in front of a layer: a change
+    costs that layer and all behind it.
     """
 
-    model: tuple[str, ...]
     effort: tuple[str, ...]
     rendered: Mapping[str, str]
 
@@ -37,22 +36,18 @@ class Acting:
 # such list; its schema is taken to act as OpenAI's.
 ACTING: Mapping[Wire, Acting] = {
     "anthropic": Acting(
-        model=("model", "speed"),
         effort=("output_config.effort", "thinking"),
-        rendered={"tool_choice": "messages"},
+        rendered={"speed": "system", "tool_choice": "messages"},
     ),
     "responses": Acting(
-        model=("model", "service_tier"),
         effort=("reasoning.effort",),
-        rendered={"text.format": "system", "text.verbosity": "system"},
+        rendered={"service_tier": "tools", "text.format": "system", "text.verbosity": "system"},
     ),
     "chat": Acting(
-        model=("model", "service_tier"),
         effort=("reasoning_effort", "thinking"),
-        rendered={"response_format": "system", "verbosity": "system"},
+        rendered={"service_tier": "tools", "response_format": "system", "verbosity": "system"},
     ),
     "gemini": Acting(
-        model=("model",),
         effort=("generationConfig.thinkingConfig",),
         rendered={"generationConfig.responseSchema": "system", "generationConfig.responseJsonSchema": "system"},
     ),
@@ -80,12 +75,12 @@ class Parameters:
 
 
 def parameters_of(request: RenderedRequest) -> Parameters:
-    """Each value as JSON, by its dotted name; a model or an effort that is a single word as that word."""
+    """Each value as JSON, by its dotted name; an effort that is a single word as that word."""
     acting, flat = ACTING[request.wire], dict(_flat(request.parameters))
-    keys = {*acting.model, *acting.effort, *acting.rendered}
+    keys = {"model", *acting.effort, *acting.rendered}
     rendered = tuple(Part(layer, name, flat[name]) for name, layer in acting.rendered.items() if name in flat)
     return Parameters(
-        model=_joined(acting.model, flat),
+        model=request.model or None,
         effort=_joined(acting.effort, flat),
         rendered=rendered,
         others={name: value for name, value in flat.items() if name not in keys},

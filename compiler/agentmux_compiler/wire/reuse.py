@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.backends import UNKNOWN, choose, load_backend
-from agentmux_compiler.prefix.counters import Counter
-from agentmux_compiler.prefix.models import matches, model_id, vocabulary
+from agentmux_compiler.prefix.counters import counter_for
+from agentmux_compiler.prefix.models import matches, model_id
 from agentmux_compiler.prefix.prices import break_cost, price
 from agentmux_compiler.prefix.rendered import common_length
 from agentmux_compiler.prefix.reuse import Block, Match, Request, after_effect, match, reusable, terms
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentmux_compiler.lowered import PlanPrefix
+    from agentmux_compiler.prefix.counters import Counter
     from agentmux_compiler.report import PlanDiff
     from agentmux_launcher.recorder.wire import Part, RenderedRequest
 
@@ -32,9 +33,8 @@ VENDORS = {
 
 def served_by(model: str | None) -> tuple[str, str]:
     """Vendor and backend of a model; both `unknown` where its name does not say."""
-    name = (model or "").partition(",")[0]
-    vendor = next((vendor for vendor, globs in VENDORS.items() if name and matches(name, globs)), UNKNOWN)
-    return vendor, UNKNOWN if vendor == UNKNOWN else choose(vendor, name)
+    vendor = next((vendor for vendor, globs in VENDORS.items() if model and matches(model, globs)), UNKNOWN)
+    return vendor, UNKNOWN if vendor == UNKNOWN else choose(vendor, model)
 
 
 def lifetime(request: RenderedRequest) -> str | None:
@@ -76,8 +76,8 @@ def with_reuse(
     backend = load_backend(after.backend) if before.backend == after.backend else None
     if backend is None:
         return plan
-    name = model_id(after.vendor, (after.model or "").partition(",")[0])
-    counter = Counter(vocabulary(after.vendor, name))
+    name = model_id(after.vendor, after.model)
+    counter = counter_for(after.vendor, after.model)
     old, new = (_request(side, counter) for side in sides)
     rules = terms(backend, name, asked_lifetime, marked=any(block.breakpoint for block in new.blocks))
     found: Match | None = match(old, new, _inside(*sides, counter))
@@ -86,7 +86,7 @@ def with_reuse(
     again = reusable(old, old, Match(len(old.blocks)), rules)
     now = None if found is None else reusable(old, new, found, rules)
     lost = None if now is None else max(0, again - now)
-    cost = price(after.vendor, name)
+    cost = price(after.vendor, after.model)
     scenario = Scenario(
         reusable_before=again,
         reusable_after=now,
@@ -95,8 +95,11 @@ def with_reuse(
         usd=break_cost(cost, lost, rules.lifetime, new.tokens),
         prefill_seconds=None,
     )
+    # A change in the last, incomplete step of a block cache loses nothing only by where the steps happen to end.
+    nothing_lost = lost == 0 and again > 0 and rules.kind != "blocks"
     return replace(
         plan,
+        verdict="kept" if nothing_lost and plan.verdict == "broken" else plan.verdict,
         scenarios={**plan.scenarios, "relaunch": scenario},
         price_as_of=cost.as_of if cost else None,
         ttl=rules.lifetime,
