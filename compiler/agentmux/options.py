@@ -164,6 +164,17 @@ def _providers(parser: argparse.ArgumentParser) -> None:
     format_option(parser, "full", "json")
 
 
+def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--write", action="store_true", help="write the files; without it they are only shown")
+    text = "only for this provider; repeatable (default: whoever reads the files that are there)"
+    parser.add_argument("--provider", metavar="P", action="append", default=[], help=text)
+    text = "mark outputs by a first line, so that nobody edits them by mistake; their bytes change by that line"
+    parser.add_argument("--header", action="store_true", help=text)
+    text = "pass over these folders (a glob); repeatable"
+    parser.add_argument("--skip", metavar="FOLDER", action="append", default=[], help=text)
+    format_option(parser, "full", "json")
+
+
 def _install(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER")
     parser.add_argument("--dry-run", action="store_true", help="print the commands and run none of them")
@@ -181,6 +192,16 @@ def _nothing(_parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS = {
+    "init": Command(
+        "start from nothing, or from the instruction files that are there",
+        "[--write] [--provider P] [--header] [--skip FOLDER] [--format FORMAT]",
+        _init,
+        "Shows which files it would write, and that a build of them gives back the files that are there.\n\n"
+        "examples:\n"
+        "  agentmux init                    look, and ask on a terminal\n"
+        "  agentmux init --write\n"
+        "  agentmux init --skip 'examples/*'\n",
+    ),
     "build": Command(
         "compile; write what changed; say what it costs the prompt cache",
         "[AGENT...] [--check] [--accept] [--watch] [--provider P] [--format FORMAT] [--fail-on LEVEL]",

@@ -31,11 +31,11 @@ def find(given: str | None) -> Path:
     for folder in (here, *here.parents):
         if (folder / AGENTS).is_dir():
             return folder
-    remedy = f"{_CREATE}, or name the project with `--project DIR`"
+    remedy = f"{_CREATE}, `--project DIR` names another"
     raise CannotRun(f"no project here: neither this folder nor one above holds `{AGENTS}/`", remedy=remedy)
 
 
-_CREATE = f"create `{AGENTS}/NAME.yaml` to start one"
+_CREATE = "`agentmux init` starts one"
 
 
 def check_agents(root: Path, names: Sequence[str]) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def test_no_project(agentmux):
         "",
         (
             "error: no project here: neither this folder nor one above holds `agents.d/`\n"
-            "  = help: create `agents.d/NAME.yaml` to start one, or name the project with `--project DIR`\n"
+            "  = help: `agentmux init` starts one, `--project DIR` names another\n"
         ),
     )
 
@@ -109,7 +109,7 @@ def test_a_given_folder_that_is_no_project(agentmux):
     assert agentmux("--project", "elsewhere", "diff") == (
         2,
         "",
-        "error: `elsewhere` holds no `agents.d/`\n  = help: create `agents.d/NAME.yaml` to start one\n",
+        "error: `elsewhere` holds no `agents.d/`\n  = help: `agentmux init` starts one\n",
     )
 
 

@@ -1,0 +1,2 @@
+#!/bin/sh
+git log --merges --format=%s "$1"..HEAD
