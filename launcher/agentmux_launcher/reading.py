@@ -1,0 +1,211 @@
+"""Follow one process of a CLI: bytes in, events out, and in the end why it failed if it did."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentmux_launcher import frames
+from agentmux_launcher.events import (
+    End,
+    Event,
+    Failure,
+    Notice,
+    Permission,
+    Retry,
+    Text,
+    Thinking,
+    ToolCall,
+    Unknown,
+    Usage,
+)
+from agentmux_launcher.failure import TAIL, Evidence, classify
+from agentmux_launcher.failure_table import NO_TABLE, FailureTable
+from agentmux_launcher.translators import DIALECTS, translator
+from agentmux_launcher.trouble import Trouble
+from agentmux_launcher.usage import FRESH, Convention, Start, Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+# What only a turn that is under way says; the rest may also come between two turns.
+OF_A_TURN = (Text, Thinking, ToolCall, Permission, Retry, Usage)
+DID = (Text, ToolCall)
+BOTH_WAYS = {"dir", "frame"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a process is to be read: data of its plan.
+
+    `lasting`: it takes many turns, so that a turn's failure is told at the turn's end; else that waits for the exit,
+    which is part of it. `convention` is the dialect's own unless given.
+    """
+
+    dialect: str
+    failures: FailureTable = NO_TABLE
+    start: Start = FRESH
+    convention: Convention | None = None
+    lasting: bool = False
+    longest_line: int = frames.LONGEST_LINE
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a process ended. A code or signal of null is not known, or was none; `ended` says who ended it."""
+
+    code: int | None = None
+    signal: int | None = None
+    ended: Literal["itself", "stopped", "timed_out", "not_found", "not_executable"] = "itself"
+
+
+def exit_of(returncode: int | None) -> Exit:
+    """An exit from what `subprocess` calls a return code: a signal is negative."""
+    return Exit(signal=-returncode) if returncode is not None and returncode < 0 else Exit(returncode)
+
+
+class Reader:
+    """Reads what one process writes, chunk by chunk, in any cutting."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._framed = DIALECTS[reading.dialect].framed
+        self._translator = translator(reading.dialect, reading.start, reading.convention)
+        self._out = frames.Splitter(reading.longest_line)
+        self._err = frames.Splitter(reading.longest_line)
+        self._stray: deque[str] = deque(maxlen=TAIL)
+        self._tail: deque[str] = deque(maxlen=TAIL)
+        self._troubles: list[Trouble] = []
+        self._pending: Failure | None = None
+        self._told = self._opened = self._did = self._closed = self._cut = False
+
+    @property
+    def counters(self) -> Tokens | None:
+        """What the session's counters stand at; see `usage.Start`."""
+        return self._translator.counters
+
+    def stdout(self, chunk: bytes) -> Iterator[Event]:
+        for item in self._out.feed(chunk):
+            yield from self._item(item)
+
+    def stderr(self, chunk: bytes) -> Iterator[Event]:
+        for item in self._err.feed(chunk):
+            yield from self._aside(item)
+
+    def sent(self, frame: Mapping[str, Any]) -> Iterator[Event]:
+        """A frame that went to the CLI."""
+        yield from self._translated(self._translator.sent(frame))
+
+    def close(self, end: Exit) -> Iterator[Event]:
+        """The end of both streams and of the process."""
+        for item in self._err.close():
+            yield from self._aside(item)
+        for item in self._out.close():
+            yield from self._item(item)
+        yield from self._translated(self._translator.finish())
+        failure = self._last(end)
+        if failure:
+            yield failure
+
+    def _item(self, item: frames.Item) -> Iterator[Event]:
+        if isinstance(item, frames.Frame) and self._framed:
+            self._opened = True
+            yield from self._frame(item.value)
+        elif isinstance(item, frames.Half) and self._framed:
+            self._cut = True
+            yield Unknown(item.text)
+        elif isinstance(item, frames.TooLong):
+            yield _left_out(item)
+        else:
+            text = _words(item)
+            self._stray.append(text)
+            self._did = self._did or not self._framed
+            yield Notice(text, "stdout")
+
+    def _frame(self, value: Mapping[str, Any]) -> Iterator[Event]:
+        if value.keys() != BOTH_WAYS:
+            yield from self._translated(self._translator.translate(value))
+            return
+        inner = value["frame"]
+        if isinstance(inner, dict):
+            turned = self._translator.sent if value["dir"] == "in" else self._translator.translate
+            yield from self._translated(turned(inner))
+
+    def _aside(self, item: frames.Item) -> Iterator[Event]:
+        if isinstance(item, frames.TooLong):
+            yield _left_out(item)
+            return
+        text = _words(item)
+        if text:
+            self._tail.append(text)
+            yield Notice(text, "stderr")
+
+    def _translated(self, items: Iterable[Event | Trouble]) -> Iterator[Event]:
+        for item in items:
+            if isinstance(item, Trouble):
+                self._troubles.append(item)
+                continue
+            if self._closed and isinstance(item, OF_A_TURN):
+                yield from self._next_turn()
+            self._did = self._did or isinstance(item, DID)
+            yield item
+            if isinstance(item, End):
+                yield from self._end_turn()
+
+    def _next_turn(self) -> Iterator[Event]:
+        """A failure that waited for the exit did not end the process."""
+        if self._pending:
+            yield self._pending
+        self._pending, self._told, self._closed = None, False, False
+
+    def _end_turn(self) -> Iterator[Event]:
+        self._closed = True
+        failed = any(trouble.weight == "final" for trouble in self._troubles)
+        failure = classify(self._evidence(Exit()), self._reading.failures) if failed else None
+        if failure and self._reading.lasting:
+            self._told = True
+            yield failure
+        elif failure:
+            self._pending = failure
+        if not self._pending:
+            self._troubles = []
+
+    def _last(self, end: Exit) -> Failure | None:
+        """What the end of the process says, unless that was told."""
+        by_itself = end.ended == "itself" and end.signal is None
+        if self._told and by_itself:
+            return None
+        return classify(self._evidence(end), self._reading.failures)
+
+    def _evidence(self, end: Exit) -> Evidence:
+        return Evidence(
+            end.code,
+            end.signal,
+            end.ended,
+            tuple(self._tail),
+            tuple(self._stray),
+            tuple(self._troubles),
+            opened=self._opened,
+            spoke=self._did,
+            closes=self._translator.closes,
+            closed=self._closed,
+            cut=self._cut,
+        )
+
+
+def replay(stdout: bytes, stderr: bytes, end: Exit, reading: Reading) -> Iterator[Event]:
+    """The events of a recording; what came on stderr follows what came on stdout, since nobody wrote down when."""
+    reader = Reader(reading)
+    yield from reader.stdout(stdout)
+    yield from reader.stderr(stderr)
+    yield from reader.close(end)
+
+
+def _words(item: frames.Item) -> str:
+    raw = item.line.decode("utf-8", "replace") if isinstance(item, frames.Frame) else getattr(item, "text", "")
+    return frames.without_escapes(raw)
+
+
+def _left_out(item: frames.TooLong) -> Notice:
+    return Notice(f"a line of more than {item.limit} bytes was left out; it begins `{item.begins}`", "agentmux")

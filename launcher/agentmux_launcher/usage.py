@@ -1,0 +1,92 @@
+"""What a dialect's token figures mean, as data, and the one way they become figures that can be added."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Token counts; null is not known. Normal ones hold each input token in exactly one of the first four fields."""
+
+    input: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    cache_write_1h: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+
+    @property
+    def prompt(self) -> int | None:
+        """The whole input of normal tokens. A cache figure that a backend does not have counts for nothing."""
+        if self.input is None:
+            return None
+        return self.input + sum(filter(None, (self.cache_read, self.cache_write, self.cache_write_1h)))
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every figure that is there is 0: what CLIs write where they know of no call."""
+        return not any(dataclasses.astuple(self))
+
+
+NAMES = tuple(field.name for field in dataclasses.fields(Tokens))
+ZERO = Tokens(0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """What the figures of a dialect mean.
+
+    `turn` says what its closing frame counts: this turn, the process, or the whole session over all its processes
+    (`cumulative`); `calls`: nothing of use, but every call is reported; `none`: there are no figures.
+    `whole_message` says the figures on a whole message are final, not those of its beginning.
+    """
+
+    source: str
+    turn: Literal["turn", "process", "cumulative", "calls", "none"]
+    input_includes_cached: bool
+    output_includes_reasoning: bool = True
+    whole_message: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a process begins: a new session or one that goes on, and what the session's counters then stood at.
+
+    `counters` is null where a session goes on that nobody has kept the account of.
+    """
+
+    resumed: bool = False
+    counters: Tokens | None = ZERO
+
+
+FRESH = Start()
+
+
+def normal(said: Tokens, convention: Convention) -> Tokens:
+    """A CLI's figures with each token counted once: cached input out of input, reasoning in output."""
+    tokens = said
+    if convention.input_includes_cached and said.input is not None:
+        rest = said.input - sum(filter(None, (said.cache_read, said.cache_write, said.cache_write_1h)))
+        tokens = dataclasses.replace(tokens, input=rest if rest >= 0 else None)
+    if not convention.output_includes_reasoning and said.output is not None and said.reasoning is not None:
+        tokens = dataclasses.replace(tokens, output=said.output + said.reasoning)
+    return tokens
+
+
+def plus(one: Tokens, two: Tokens) -> Tokens:
+    """The sum; what is not known of one is not known of it."""
+    pairs = ((getattr(one, name), getattr(two, name)) for name in NAMES)
+    return Tokens(*(None if a is None or b is None else a + b for a, b in pairs))
+
+
+def since(now: Tokens, before: Tokens | None) -> Tokens | None:
+    """What was added to counters; where one went back they began anew, so that all they show was added."""
+    if before is None:
+        return None
+    pairs = [(getattr(now, name), getattr(before, name)) for name in NAMES]
+    if any(a is not None and b is not None and a < b for a, b in pairs):
+        return now
+    return Tokens(*(None if a is None or b is None else a - b for a, b in pairs))
