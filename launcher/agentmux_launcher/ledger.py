@@ -1,0 +1,317 @@
+"""What lasts of every run: who ran what, in which session, what it used, how it failed, how its prompt began."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from agentmux_launcher import ledger_schema, managed
+from agentmux_launcher.codec import from_json, to_json
+from agentmux_launcher.ledger_schema import LedgerError
+from agentmux_launcher.processes import Known, alive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from agentmux_launcher.manifest import LaunchPlan
+
+__all__ = ["Ledger", "LedgerError", "Run", "Segment", "Session", "Turn", "UsageRow", "path_of"]
+
+FILE = "ledger.sqlite3"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One `agentmux run`. `plan` and `prefix` are digests; times are seconds since 1970, in UTC."""
+
+    run_id: str
+    project: str
+    agent: str
+    provider: str
+    controller: str
+    model: str | None
+    effort: str | None
+    permission: str
+    cli_version: str | None
+    plan: str | None
+    prefix: str | None
+    folder: str
+    pid: int
+    pid_started: str
+    child_pid: int | None = None
+    child_started: str | None = None
+    session_id: str | None = None
+    resumed: str | None = None
+    forked: bool = False
+    started: float = 0.0
+    ended: float | None = None
+    exit_code: int | None = None
+
+    @property
+    def launcher(self) -> Known:
+        return Known(self.pid, self.pid_started)
+
+    @property
+    def child(self) -> Known | None:
+        return None if self.child_pid is None else Known(self.child_pid, self.child_started or "")
+
+    @property
+    def running(self) -> bool:
+        """Whether its launcher provably still runs."""
+        return self.ended is None and alive(self.launcher)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn used. `prefill_tokens` is the whole input of all its calls, `context_tokens` that of the last."""
+
+    run_id: str
+    turn: int
+    session_id: str | None
+    model: str | None
+    started: float
+    ended: float
+    stop_reason: str | None
+    calls: int
+    input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    context_tokens: int | None = None
+    context_window: int | None = None
+    prefill_tokens: int | None = None
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """One usage event of a turn."""
+
+    run_id: str
+    turn: int
+    number: int
+    scope: str
+    input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    context_tokens: int | None = None
+    context_window: int | None = None
+    model: str | None = None
+    message_id: str | None = None
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """How a turn failed; turn 0 is the run's own beginning."""
+
+    run_id: str
+    turn: int
+    class_: str
+    title: str
+    detail: str
+    exit_code: int | None
+    signal: int | None
+    retryable: bool
+    retry_after_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A provider's session as its last turn left it; `counters` is JSON, where a provider's figures go on counting."""
+
+    provider: str
+    session_id: str
+    project: str
+    agent: str
+    model: str | None
+    effort: str | None
+    permission: str
+    cli_version: str | None
+    plan: str | None
+    prefix: str | None
+    last_run: str
+    context_tokens: int | None = None
+    counters: str | None = None
+    updated: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of the prompt a run began with; `text` is None for what is the CLI's own."""
+
+    layer: str
+    name: str
+    path: str | None
+    line: int | None
+    size: int
+    text: str | None
+
+
+def path_of(environ: Mapping[str, str]) -> Path:
+    """Where the user's ledger is."""
+    return managed.home(environ) / FILE
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Ledger:
+    """The user's ledger, as a `with` block. Any number of processes may write at once.
+
+    Raises:
+        LedgerError: it cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._connection = ledger_schema.connect(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def begin(self, run: Run) -> None:
+        with ledger_schema.writing(self._connection):
+            self._put("runs", run)
+
+    def started(self, run_id: str, child: Known) -> None:
+        """A run has another child."""
+        with ledger_schema.writing(self._connection) as connection:
+            connection.execute(
+                "UPDATE runs SET child_pid = ?, child_started = ? WHERE run_id = ?", (child.pid, child.started, run_id)
+            )
+
+    def ended(self, run_id: str, exit_code: int) -> None:
+        with ledger_schema.writing(self._connection) as connection:
+            connection.execute(
+                "UPDATE runs SET ended = ?, exit_code = ? WHERE run_id = ?", (time.time(), exit_code, run_id)
+            )
+
+    def turn(
+        self,
+        turn: Turn,
+        usage: Iterable[UsageRow] = (),
+        failure: FailureRow | None = None,
+        session: Session | None = None,
+    ) -> None:
+        """A turn has ended: all that is known of it at once."""
+        with ledger_schema.writing(self._connection) as connection:
+            self._put("turns", turn)
+            for row in usage:
+                self._put("usage", row)
+            if failure is not None:
+                self._put("failures", failure)
+            if session is not None:
+                self._put("sessions", session)
+                connection.execute(
+                    "UPDATE runs SET session_id = ? WHERE run_id = ?", (session.session_id, session.last_run)
+                )
+
+    def keep_plan(self, plan: LaunchPlan) -> str:
+        """Keep a plan, once; its digest."""
+        text = json.dumps(to_json(plan), sort_keys=True, ensure_ascii=False)
+        with ledger_schema.writing(self._connection) as connection:
+            connection.execute("INSERT OR IGNORE INTO plans VALUES (?, ?)", (digest(text), text))
+        return digest(text)
+
+    def keep_prefix(self, segments: Sequence[Segment]) -> str:
+        """Keep a prompt, each of its texts once; its digest."""
+        texts = {digest(each.text): each.text for each in segments if each.text is not None}
+        rows = [{**to_json(each), "text": None if each.text is None else digest(each.text)} for each in segments]
+        text = json.dumps(rows, sort_keys=True, ensure_ascii=False)
+        with ledger_schema.writing(self._connection) as connection:
+            connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
+            connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (digest(text), text))
+        return digest(text)
+
+    def prefix(self, wanted: str) -> tuple[Segment, ...] | None:
+        """A kept prompt by its digest."""
+        found = self._connection.execute("SELECT prefix FROM prefixes WHERE digest = ?", (wanted,)).fetchone()
+        if found is None:
+            return None
+        return tuple(from_json(Segment, {**row, "text": self._text(row["text"])}) for row in json.loads(found[0]))
+
+    def runs(self, project: str | None = None) -> list[Run]:
+        """All runs, the oldest first."""
+        if project is None:
+            return self._rows(Run, "SELECT * FROM runs ORDER BY started, run_id", ())
+        return self._rows(Run, "SELECT * FROM runs WHERE project = ? ORDER BY started, run_id", (project,))
+
+    def run(self, run_id: str) -> Run | None:
+        return next(iter(self._rows(Run, "SELECT * FROM runs WHERE run_id = ?", (run_id,))), None)
+
+    def last_run(self, project: str, agent: str, provider: str) -> Run | None:
+        """The latest run of an agent on a provider."""
+        query = (
+            "SELECT * FROM runs WHERE project = ? AND agent = ? AND provider = ? ORDER BY started DESC, run_id LIMIT 1"
+        )
+        return next(iter(self._rows(Run, query, (project, agent, provider))), None)
+
+    def session(self, provider: str, session_id: str) -> Session | None:
+        query = "SELECT * FROM sessions WHERE provider = ? AND session_id = ?"
+        return next(iter(self._rows(Session, query, (provider, session_id))), None)
+
+    def last_session(self, project: str, agent: str, provider: str) -> Session | None:
+        """The session of an agent on a provider that was used last."""
+        query = (
+            "SELECT * FROM sessions WHERE project = ? AND agent = ? AND provider = ?"
+            " ORDER BY updated DESC, session_id LIMIT 1"
+        )
+        return next(iter(self._rows(Session, query, (project, agent, provider))), None)
+
+    def turns(self, run_id: str) -> list[Turn]:
+        return self._rows(Turn, "SELECT * FROM turns WHERE run_id = ? ORDER BY turn", (run_id,))
+
+    def usage(self, run_id: str) -> list[UsageRow]:
+        return self._rows(UsageRow, "SELECT * FROM usage WHERE run_id = ? ORDER BY turn, number", (run_id,))
+
+    def failures(self, run_id: str) -> list[FailureRow]:
+        return self._rows(FailureRow, "SELECT * FROM failures WHERE run_id = ? ORDER BY turn", (run_id,))
+
+    def _text(self, wanted: str | None) -> str | None:
+        if wanted is None:
+            return None
+        found = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (wanted,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def _put(self, table: str, row: Any) -> None:
+        """Insert a row, or replace the one of the same key; columns are the fields."""
+        fields = dataclasses.fields(row)
+        names = ", ".join(field.name.rstrip("_") for field in fields)
+        marks = ", ".join("?" for _ in fields)
+        values = [getattr(row, field.name) for field in fields]
+        self._connection.execute(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({marks})", values)  # noqa: S608
+
+    def _rows(self, shape: type[T], query: str, values: Sequence[str]) -> list[T]:
+        cursor = self._connection.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return [_built(shape, dict(zip(names, row, strict=True))) for row in cursor]
+
+
+_BOOLEANS = ("forked", "retryable")
+
+
+def _built(shape: type[T], row: dict[str, Any]) -> T:
+    if "class" in row:
+        row["class_"] = row.pop("class")
+    return shape(**{name: bool(value) if name in _BOOLEANS else value for name, value in row.items()})

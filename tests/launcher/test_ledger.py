@@ -1,0 +1,190 @@
+"""The ledger: what is put in comes out, from any number of processes at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from agentmux_launcher import processes
+from agentmux_launcher.ledger import FailureRow, Ledger, LedgerError, Run, Segment, Session, Turn, UsageRow, path_of
+from agentmux_launcher.manifest import Environment, LaunchPlan, Literal
+
+RUN = Run(
+    run_id="r1",
+    project="/p",
+    agent="reviewer",
+    provider="claude",
+    controller="persistent",
+    model="opus",
+    effort=None,
+    permission="ask",
+    cli_version="2.1.332",
+    plan="d1",
+    prefix=None,
+    folder="/p/.agentmux/runs/r1",
+    pid=1,
+    pid_started="never",
+    started=10.0,
+)
+SESSION = Session("claude", "s1", "/p", "reviewer", "opus", None, "ask", "2.1.332", "d1", None, "r1", 1200, "{}", 11.0)
+TURN = Turn("r1", 1, "s1", "opus", 10.0, 11.0, "end_turn", 2, 10, 1000, 200, 0, 30, None, 1200, 200_000, 2300, 0.5)
+PLAN = LaunchPlan(
+    agent="reviewer",
+    provider="codex",
+    display="Reviewer",
+    executable="codex",
+    controller="subprocess",
+    model=None,
+    effort=None,
+    permission="ask",
+    delivery="flag",
+    cwd=".",
+    argv=(Literal("exec"),),
+    env=Environment(),
+    files=(),
+    startup=None,
+    prompt_delivery="stdin",
+    frames="codex-json",
+    session_id_field="thread_id",
+    cli_version="0.171.0",
+    stdio={"stdin": "pipe", "stdout": "raw-pty", "stderr": "pipe"},
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "deep" / "ledger.sqlite3"
+
+
+@pytest.fixture
+def ledger(path):
+    with Ledger(path) as opened:
+        yield opened
+
+
+def count(path, table):
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        return raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608  a name of this file
+
+
+def test_a_run_and_its_turns_come_back_as_they_were(ledger, path):
+    usage = [UsageRow("r1", 1, 0, "call", 5, 500, 100, None, 10, None, 605, None, "opus", "m1")]
+    failure = FailureRow("r1", 1, "auth", "the credentials were refused", "401", 1, None, False, None)
+    ledger.begin(RUN)
+    ledger.started("r1", processes.Known(7, "then"))
+    ledger.turn(TURN, usage, failure, SESSION)
+    ledger.ended("r1", 1)
+
+    with Ledger(path) as again:
+        (run,) = again.runs()
+        assert (run.child, run.session_id, run.exit_code, run.running) == (processes.Known(7, "then"), "s1", 1, False)
+        assert (again.turns("r1"), again.usage("r1"), again.failures("r1")) == ([TURN], usage, [failure])
+        assert again.session("claude", "s1") == again.last_session("/p", "reviewer", "claude") == SESSION
+        assert again.last_run("/p", "reviewer", "claude") == again.run("r1") == run
+
+
+def test_the_last_session_is_that_of_the_agent_on_the_provider_in_the_project(ledger):
+    others = [("codex", "/p", "reviewer"), ("claude", "/q", "reviewer"), ("claude", "/p", "tester")]
+    ledger.turn(TURN, session=SESSION)
+    for number, (provider, project, agent) in enumerate(others):
+        other = Session(provider, f"o{number}", project, agent, None, None, "ask", None, None, None, "r9", updated=99.0)
+        ledger.turn(Turn("r9", number, None, None, 1, 2, None, 0), session=other)
+
+    assert ledger.last_session("/p", "reviewer", "claude") == SESSION
+    assert ledger.last_session("/p", "nobody", "claude") is None
+
+
+def test_a_run_runs_while_the_very_process_does_that_began_it(ledger):
+    me = processes.me()
+    for name, pid, started in (("mine", me.pid, me.started), ("older", me.pid, "another start"), ("gone", 2**22, "x")):
+        ledger.begin(Run(**{**_fields(RUN), "run_id": name, "pid": pid, "pid_started": started}))
+
+    assert {run.run_id: run.running for run in ledger.runs()} == {"mine": True, "older": False, "gone": False}
+
+
+def _fields(run):
+    return {name: getattr(run, name) for name in run.__dataclass_fields__}
+
+
+def test_a_plan_is_kept_once(ledger, path):
+    first, second = ledger.keep_plan(PLAN), ledger.keep_plan(PLAN)
+
+    assert first == second
+    assert count(path, "plans") == 1
+
+
+def test_the_texts_of_a_prompt_are_kept_once_and_outlast_the_project(ledger, path):
+    shared = Segment("instructions", "bundle", "bundles/style.md", 1, 6, "Brief.")
+    prompts = [
+        [Segment("tools", "tools", None, None, 5000, None), shared],
+        [shared, Segment("startup", "startup", "agents.d/a.yaml", 9, 3, "Go.")],
+    ]
+
+    digests = [ledger.keep_prefix(prompt) for prompt in prompts]
+
+    assert [list(ledger.prefix(digest)) for digest in digests] == prompts
+    assert ledger.prefix("unknown") is None
+    assert count(path, "texts") == 2
+
+
+def test_a_block_that_fails_leaves_nothing(ledger):
+    with pytest.raises(sqlite3.Error):
+        ledger.turn(TURN, [UsageRow("r1", 1, 0, None)])
+
+    assert ledger.turns("r1") == []
+
+
+def test_a_ledger_of_a_newer_agentmux_is_left_alone(path):
+    Ledger(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 99")
+
+    with pytest.raises(LedgerError, match="newer"):
+        Ledger(path)
+
+
+def test_what_is_no_ledger_is_left_alone(path):
+    path.parent.mkdir()
+    path.write_bytes(b"my notes, not a database at all\n" * 100)
+
+    with pytest.raises(LedgerError, match="not a database"):
+        Ledger(path)
+    assert path.read_bytes().startswith(b"my notes")
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_its_own(tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    with pytest.raises(LedgerError):
+        Ledger(tmp_path / "file" / "ledger.sqlite3")
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from agentmux_launcher.ledger import Ledger, Turn, UsageRow
+with Ledger(Path(sys.argv[1])) as ledger:
+    for turn in range(20):
+        ledger.turn(Turn(sys.argv[2], turn, None, None, 1, 2, None, 1), [UsageRow(sys.argv[2], turn, 0, "call", turn)])
+"""
+
+
+def test_many_processes_at_once_make_it_and_lose_nothing(path):
+    command = [sys.executable, "-c", WRITER, str(path)]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    writers = [subprocess.Popen([*command, f"run-{number}"], env=environ) for number in range(20)]
+
+    assert [writer.wait(120) for writer in writers] == [0] * 20
+    with Ledger(path) as ledger:
+        counts = [len(ledger.usage(f"run-{number}")) for number in range(20)]
+    assert counts == [20] * 20
+
+
+def test_the_ledger_is_the_users_own():
+    assert path_of({"HOME": "/home/a"}).as_posix() == "/home/a/.agentmux/ledger.sqlite3"
+    assert path_of({"HOME": "/home/a", "AGENTMUX_HOME": "/x"}).as_posix() == "/x/ledger.sqlite3"
