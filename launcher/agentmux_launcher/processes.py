@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -72,35 +73,33 @@ def of_run(run_id: str, leaders: Iterable[Known] = ()) -> list[Seen]:
     """What a run has started and is still there, except this process.
 
     Those whose environment names the run, those in the sessions and groups of `leaders` (children that were started as
-    the head of one), and all that descend from either.
+    the head of one, and of which something is left, be it dead), and all that descend from either.
     """
-    processes = [seen for seen in everything() if not seen.dead and seen.known.pid != os.getpid()]
-    roots = {leader.pid for leader in leaders if _is_or_was(leader)}
-    ours = {seen.known.pid for seen in processes if roots & {seen.group, seen.session} or _names(seen, run_id)}
+    every = everything()
+    there = {seen.known for seen in every}
+    processes = [seen for seen in every if not seen.dead and seen.known.pid != os.getpid()]
+    heads = {leader.pid for leader in leaders if leader in there}
+    ours = {seen.known.pid for seen in processes if heads & {seen.group, seen.session} or _names(seen, run_id)}
     while more := {seen.known.pid for seen in processes if seen.parent in ours} - ours:
         ours |= more
     return [seen for seen in processes if seen.known.pid in ours]
 
 
 def end(processes: Callable[[], Iterable[Seen]], grace: float) -> list[Seen]:
-    """End what `processes` finds, politely and after `grace` seconds not; look again, for one may have started another.
+    """End what `processes` finds, politely and after `grace` seconds not; each time what has come meanwhile, too.
 
     Returns:
         Everything that had to be ended.
     """
-    ended: dict[Known, Seen] = {}
+    found: dict[Known, Seen] = {}
     for number in _SIGNALS:
+        found = {seen.known: seen for seen in processes()} | found
+        left = [known for known in found if send(known, number)]
         deadline = time.monotonic() + grace
-        left = list(processes())
-        for seen in left:
-            ended.setdefault(seen.known, seen)
-            send(seen.known, number)
         while left and time.monotonic() < deadline:
             time.sleep(_STEP)
-            left = [seen for seen in left if alive(seen.known)]
-        if not left and not list(processes()):
-            break
-    return list(ended.values())
+            left = [known for known in left if alive(known)]
+    return list(found.values())
 
 
 def send(process: Known, number: int) -> bool:
@@ -120,17 +119,11 @@ def send(process: Known, number: int) -> bool:
     return False
 
 
-_SIGNALS = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, signal.SIGKILL)
+_SIGNALS = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL)
 
 
 def _has_proc() -> bool:
     return (_PROC / "self" / "stat").exists()
-
-
-def _is_or_was(leader: Known) -> bool:
-    """Whether the number is still that of the leader, or of nobody: a group keeps it from being given away."""
-    seen = look(leader.pid)
-    return seen is None or seen.known == leader
 
 
 def _names(seen: Seen, run_id: str) -> bool:
@@ -159,6 +152,7 @@ def _from_proc(pid: int) -> Seen | None:
     )
 
 
+@functools.cache
 def _boot() -> str:
     """Which start of the system it was, since the clock of its processes begins with it."""
     try:
