@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentmux_compiler.proposal.blocks import heading
+from agentmux_compiler.render import machine
 from agentmux_compiler.render.visible import cells, visible
 from agentmux_compiler.render.words import count, listed, number
 from agentmux_compiler.tree import digest
@@ -12,6 +13,7 @@ from agentmux_compiler.tree import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.proposal.proposing import Proposal
     from agentmux_compiler.proposal.spec_text import AgentDraft
     from agentmux_compiler.proposal.trial import Proof
@@ -33,7 +35,8 @@ def for_people(proposal: Proposal, paint: Paint) -> str:
     return "\n".join([*texts, *diffs]) + "\n"
 
 
-def as_json(proposal: Proposal, *, written: bool) -> dict[str, Any]:
+def as_json(proposal: Proposal, found: Iterable[Diagnostic], *, written: bool) -> dict[str, Any]:
+    """The proposal, with what a build of it and the writing of it said."""
     status = "written" if written else "would-write"
     return {
         "agents": [_agent_json(agent) for agent in proposal.agents],
@@ -41,6 +44,7 @@ def as_json(proposal: Proposal, *, written: bool) -> dict[str, Any]:
             {"name": bundle.name, "providers": list(bundle.piece.providers) if bundle.piece.providers else None}
             for bundle in proposal.bundles
         ],
+        "diagnostics": machine.listed(found),
         "files": [
             {"path": path, "status": status, "bytes": len(data), "sha256": digest(data)}
             for path, data in proposal.files.items()

@@ -148,6 +148,7 @@ def test_json_says_the_whole_proposal(agentmux, repository_of):
             {"name": "main", "workdir": ".", "providers": ["claude"], "bundles": ["project"], "skills": [], "mcp": []}
         ],
         "bundles": [{"name": "project", "providers": None}],
+        "diagnostics": [],
         "proof": [{"path": "CLAUDE.md", "bytes": 10, "same": True, "differences": [], "diff": None, "link": False}],
         "added": [],
         "left": [],
@@ -376,6 +377,55 @@ def test_an_unreadable_list_of_servers_stays(agentmux, repository_of, text):
     repository_of({"CLAUDE.md": "Be brief.\n", ".mcp.json": text})
     value = json.loads(agentmux("init", "--format", "json")[1])
     assert value["left"] == [{"path": ".mcp.json", "reason": "it is no JSON object with `mcpServers`"}]
+
+
+def test_errors_stand_in_the_json_too(agentmux, repository_of):
+    root = repository_of({"CLAUDE.md": "Be\u200b brief.\n"})
+    code, out, err = agentmux("init", "--write", "--format", "json")
+    value = json.loads(out)
+    assert (code, err, [(item["code"], item["path"], item["line"]) for item in value["diagnostics"]]) == (
+        1,
+        "",
+        [("AMX305", "CLAUDE.md", 1)],
+    )
+    assert {file["status"] for file in value["files"]} == {"would-write"}
+    assert sorted(files_of(root)) == ["CLAUDE.md"]
+
+
+def test_servers_alone_come_to_a_new_main_agent(agentmux, repository_of):
+    repository_of({".mcp.json": json.dumps({"mcpServers": {"one": {"command": "a"}}})})
+    value = json.loads(agentmux("init", "--provider", "claude", "--format", "json")[1])
+    assert value["agents"] == [
+        {"name": "main", "workdir": ".", "providers": ["claude"], "bundles": ["project"], "skills": [], "mcp": ["one"]}
+    ]
+
+
+def test_skills_alone_come_to_an_agent_without_text(agentmux, repository_of):
+    skill = '---\nname: one\ndescription: "One"\n---\nOne.\n'
+    root = repository_of({".claude/skills/one/SKILL.md": skill})
+    value = json.loads(agentmux("init", "--write", "--format", "json")[1])
+    assert value["agents"] == [
+        {"name": "main", "workdir": ".", "providers": ["claude"], "bundles": [], "skills": ["one"], "mcp": []}
+    ]
+    assert {status.status for status in build(root, BuildOptions()).files} == {"unchanged"}
+
+
+def test_skills_of_a_cli_that_no_file_is_for_stay(agentmux, repository_of):
+    skill = '---\nname: one\ndescription: "One"\n---\nOne.\n'
+    repository_of({"AGENTS.md": "Be brief.\n", ".claude/skills/one/SKILL.md": skill})
+    value = json.loads(agentmux("init", "--format", "json")[1])
+    assert value["left"] == [{"path": ".claude/skills/one", "reason": "`claude` reads it by itself"}]
+
+
+def test_from_nothing_a_file_that_holds_nothing_is_left_alone(agentmux, repository_of):
+    root = repository_of({"CLAUDE.md": "\n"})
+    value = json.loads(agentmux("init", "--write", "--format", "json")[1])
+    assert [agent["providers"] for agent in value["agents"]] == [["codex", "gemini"]]
+    assert value["left"] == [{"path": "CLAUDE.md", "reason": "it is empty"}]
+    assert {status.path: status.status for status in build(root, BuildOptions()).files} == {
+        "AGENTS.md": "written",
+        "GEMINI.md": "written",
+    }
 
 
 def test_lines_for_git_are_added_behind_what_is_there(agentmux, repository_of):

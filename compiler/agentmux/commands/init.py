@@ -50,18 +50,15 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     if for_people:
         streams.out.write(init_view.for_people(proposal, Paint(streams.out.color)))
     found = proposal.diagnostics
-    asked = arguments.write or (for_people and not has_errors(found) and _says_yes(proposal, streams))
-    written = asked and not has_errors(found)
-    if written:
+    asked = bool(arguments.write or (for_people and not has_errors(found) and _says_yes(proposal, streams)))
+    if asked and not has_errors(found):
         found = (*found, *write_sources(root, proposal.files, tree, proposal.claimed))
-    _say(found, root, proposal, streams)
-    if not for_people:
-        done = bool(written) and not has_errors(found)
-        streams.out.write(machine.dumps(init_view.as_json(proposal, written=done)))
-    elif has_errors(found):
-        streams.out.line("Nothing was written." if not written else "Not everything was written.")
+    written = asked and not has_errors(found)
+    if for_people:
+        _say(found, root, proposal, streams)
+        streams.out.line(visible(_outcome(proposal, asked=asked, failed=has_errors(found))))
     else:
-        streams.out.line(visible(_outcome(proposal, written=bool(written))))
+        streams.out.write(machine.dumps(init_view.as_json(proposal, found, written=written)))
     return FINDINGS if has_errors(found) else DONE
 
 
@@ -120,8 +117,12 @@ def _say(found: Sequence[Diagnostic], root: Path, proposal: Proposal, streams: S
     streams.err.write(full.diagnostics(found, View(source, Paint(streams.err.color))))
 
 
-def _outcome(proposal: Proposal, *, written: bool) -> str:
+def _outcome(proposal: Proposal, *, asked: bool, failed: bool) -> str:
     files = count(len(proposal.files), "file")
-    if not written:
+    if failed:
+        return (
+            "Not everything was written." if asked and not has_errors(proposal.diagnostics) else "Nothing was written."
+        )
+    if not asked:
         return f"Nothing was written. With `--write`, these {files} are."
     return f"{files} written. Look at them, then run `agentmux build --accept` and commit what is there."

@@ -85,7 +85,7 @@ def compose(survey: Survey, tree: Tree, choices: Choices) -> Sources:
     texts = tuple(text for text in survey.texts if text.path not in choices.out)
     making = _Making(survey, texts, tree, choices)
     homes = list(dict.fromkeys(text.folder for text in texts))
-    if not texts or any(skill.folder == "." for skill in survey.skills) or "." in (survey.servers or {}):
+    if not texts or any(skill.folder == "." for skill in survey.skills) or "." in survey.servers:
         homes = [".", *(home for home in homes if home != ".")]
     names = _names(homes)
     lists, bundles = _bundles(texts, names, survey)
@@ -155,7 +155,7 @@ def _skills(making: _Making, home: str, agent: str) -> list[str]:
 
 
 def _servers(making: _Making, home: str, agent: str) -> tuple[ServerSpec, ...]:
-    data = (making.survey.servers or {}).get(home)
+    data = making.survey.servers.get(home)
     if data is None:
         return ()
     path = below(home, SERVERS_FILE)

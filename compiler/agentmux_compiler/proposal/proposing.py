@@ -16,7 +16,7 @@ from agentmux_compiler.proposal.secrets import Replaced
 from agentmux_compiler.proposal.spec_text import AgentDraft
 from agentmux_compiler.proposal.survey import FoundText, Left, Readers, Survey, survey
 from agentmux_compiler.proposal.trial import Proof, Trial, build, culprits, fresh, proofs
-from agentmux_compiler.tree import DiskTree, byte_order
+from agentmux_compiler.tree import DiskTree, Entry, byte_order
 from agentmux_launcher.manifest import WrittenFile
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def propose(tree: DiskTree, catalog: Sequence[Provider], request: Request) -> Pr
     found = _without_ignored(tree.root, survey(tree, Readers(catalog, request.providers), request.skip))
     header = request.header or not found.texts or any(text.marked for text in found.texts)
     settings = free_folders(tree, header=header)
-    choices = Choices(settings, request.providers or request.default)
+    choices = Choices(settings, _without_file(tree, catalog, request.providers or request.default))
     sources, trial, differing = _settled(tree, found, choices)
     proven = proofs(sources, trial)
     by_path = {proof.path: trial.outputs[proof.path] for proof in proven}
@@ -114,19 +114,24 @@ def _settled(tree: DiskTree, found: Survey, choices: Choices) -> tuple[Sources, 
             return sources, trial, tuple(differing)
 
 
+def _without_file(tree: DiskTree, catalog: Sequence[Provider], names: Sequence[str]) -> tuple[str, ...]:
+    """The providers whose file is not there; all of them where each has one, which a build will then say."""
+    written = {each.name: each.instructions.written or "" for each in catalog}
+    free = tuple(name for name in names if tree.find(written[name]).entry is Entry.ABSENT)
+    return free or tuple(names)
+
+
 def _without_ignored(root: Path, found: Survey) -> Survey:
     """Files that git ignores stay where they are: sources are committed."""
     asked = [*(text.path for text in found.texts), *(f"{skill.places[0]}/SKILL.md" for skill in found.skills)]
-    asked += [f"{home}/.mcp.json".removeprefix("./") for home in found.servers or {}]
+    asked += [f"{home}/.mcp.json".removeprefix("./") for home in found.servers]
     hidden = git_lines.ignored(root, asked) if asked else frozenset()
     return replace(
         found,
         texts=tuple(text for text in found.texts if text.path not in hidden),
         skills=tuple(skill for skill in found.skills if f"{skill.places[0]}/SKILL.md" not in hidden),
         servers={
-            home: data
-            for home, data in (found.servers or {}).items()
-            if f"{home}/.mcp.json".removeprefix("./") not in hidden
+            home: data for home, data in found.servers.items() if f"{home}/.mcp.json".removeprefix("./") not in hidden
         },
         left=(
             *found.left,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ class Survey:
 
     texts: tuple[FoundText, ...] = ()
     skills: tuple[FoundSkill, ...] = ()
-    servers: Mapping[str, bytes] | None = None
+    servers: Mapping[str, bytes] = field(default_factory=dict)
     left: tuple[Left, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -196,17 +196,13 @@ def _skills(
     for home in homes:
         providers = [name for each in texts if each.folder == home for name in each.providers] or _default(readers)
         kinds = [each.skills.written for each in readers.catalog if each.name in providers and each.skills.written]
-        left += _read_natively(tree, home, [each for each in readers.catalog if each.name in providers], kinds)
+        left += _read_natively(tree, home, readers.catalog, kinds)
         places: dict[str, list[str]] = {}
         for kind in dict.fromkeys(kinds):
             for name in _skill_names(tree, below(home, kind)):
                 places.setdefault(name, []).append(below(home, f"{kind}/{name}"))
         for name, found in places.items():
-            writers = tuple(
-                each.name
-                for each in readers.catalog
-                if each.name in providers and below(home, f"{each.skills.written}/{name}") in found
-            )
+            writers = _writers(home, name, found, [each for each in readers.catalog if each.name in providers])
             if all(_same(tree, found[0], other) for other in found[1:]):
                 skills.append(FoundSkill(name, home, tuple(found), writers))
             else:
@@ -214,12 +210,20 @@ def _skills(
     return tuple(skills), left
 
 
-def _read_natively(tree: OutputTree, home: str, catalog: Sequence[Provider], kinds: Sequence[str]) -> Iterator[Left]:
-    """Skills in folders that a CLI reads and agentmux does not write."""
+def _writers(home: str, name: str, places: Sequence[str], catalog: Sequence[Provider]) -> tuple[str, ...]:
+    """For each place of a skill the first provider of the catalog that agentmux would put it there for."""
+    kinds = {below(home, f"{each.skills.written}/{name}"): each.name for each in reversed(catalog)}
+    return tuple(kinds[place] for place in places)
+
+
+def _read_natively(tree: OutputTree, home: str, catalog: Sequence[Provider], kinds: Sequence[str]) -> list[Left]:
+    """Skills in folders that CLIs read and that agentmux does not write for the agent of this folder."""
+    found: dict[str, str] = {}
     for provider in catalog:
         for kind in provider.skills.native:
             for name in _skill_names(tree, below(home, kind)) if kind not in kinds else ():
-                yield Left(below(home, f"{kind}/{name}"), f"`{provider.name}` reads it by itself")
+                found.setdefault(below(home, f"{kind}/{name}"), provider.name)
+    return [Left(place, f"`{name}` reads it by itself") for place, name in found.items()]
 
 
 def _default(readers: Readers) -> list[str]:

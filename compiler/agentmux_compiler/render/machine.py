@@ -25,17 +25,17 @@ _UNSAFE = re.compile(f"[\x7f-\x9f{UNPAIRED}{HIDDEN}]")
 
 
 def diagnostics(items: Sequence[Diagnostic], _view: View) -> str:
-    return dumps({"diagnostics": _diagnostics(items)})
+    return dumps({"diagnostics": listed(items)})
 
 
 def build(report: BuildReport, _view: View) -> str:
     items = (*report.diagnostics, *report.diff.diagnostics)
     files = [to_json(item) for item in report.files]
-    return dumps({"diagnostics": _diagnostics(items), "files": files, **_prefixes(report.diff)})
+    return dumps({"diagnostics": listed(items), "files": files, **_prefixes(report.diff)})
 
 
 def diff(report: DiffReport, _view: View) -> str:
-    return dumps({"diagnostics": _diagnostics(report.diagnostics), **_prefixes(report)})
+    return dumps({"diagnostics": listed(report.diagnostics), **_prefixes(report)})
 
 
 def dumps(value: dict[str, Any]) -> str:
@@ -44,7 +44,8 @@ def dumps(value: dict[str, Any]) -> str:
     return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text) + "\n"
 
 
-def _diagnostics(items: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+def listed(items: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """Diagnostics in report order, as the values that every JSON of ours has them in."""
     return [_diagnostic(item) for item in ordered(items)]
 
 
