@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentmux_launcher.failure_table import FailureTable, Pattern
 
-TAIL = 40
+HEAD, TAIL = 4, 40
 SHOWN_TAIL = 3
 NOT_EXECUTABLE, NOT_FOUND, BY_SIGNAL = 126, 127, 128
 INTERRUPT = 2
@@ -72,7 +72,8 @@ class Evidence:
     """All that is known of how a process, or one turn of it, ended.
 
     `exit_code` is null where it is not known; a signal that ended the process is `signal`. `ended` says who ended
-    it. `stderr` and `stdout` are the last lines that are no frames, `troubles` what went wrong in the last turn
+    it. `stderr` and `stdout` are the last `TAIL` lines that are no frames (and of stderr the first `HEAD`, since a
+    usage text follows what it explains), `troubles` what went wrong in the last turn
     (oldest first) and was not overcome. `opened`: a frame came; `spoke`: the model said or did something; `closed`:
     the closing frame came, where `closes` says that there is one; `cut`: the stream ended inside a frame.
     """
@@ -119,11 +120,11 @@ def classify(evidence: Evidence, table: FailureTable) -> Failure | None:
         _otherwise,
     )
     found = next((each for look in looks if (each := look(evidence, table))), None)
-    return None if found is None else _failure(found, evidence)
+    return None if found is None else _failure(found, evidence, table)
 
 
-def _failure(found: Found, evidence: Evidence) -> Failure:
-    words = found.words or "\n".join(evidence.stderr[-SHOWN_TAIL:])
+def _failure(found: Found, evidence: Evidence, table: FailureTable) -> Failure:
+    words = found.words or "\n".join([line for line in evidence.stderr if table.explains(line)][-SHOWN_TAIL:])
     retryable = found.means in RETRYABLE
     return Failure(
         found.means,

@@ -52,7 +52,8 @@ class FailureTable:
     """How a provider's CLI fails, besides what HTTP statuses and signals mean everywhere.
 
     `dialects` are those whose providers use this table unless they have their own. `exit_is_status`: the exit code
-    is the low byte of an HTTP status. The first pattern that fits counts.
+    is the low byte of an HTTP status. The first pattern that fits counts. Lines of stderr that fit `harmless` are
+    written by runs that go well, too, and explain nothing.
     """
 
     source: str = ""
@@ -61,9 +62,14 @@ class FailureTable:
     exit_codes: tuple[ExitCode, ...] = ()
     kinds: tuple[Kind, ...] = ()
     patterns: tuple[Pattern, ...] = ()
+    harmless: tuple[str, ...] = ()
 
     def kind(self, name: str) -> FailureClass | None:
         return next((row.means for row in self.kinds if row.kind == name), None)
+
+    def explains(self, line: str) -> bool:
+        """Whether a line of stderr may say why a run failed."""
+        return not any(_compiled(pattern).search(line) for pattern in self.harmless)
 
 
 NO_TABLE = FailureTable()

@@ -20,7 +20,7 @@ from agentmux_launcher.events import (
     Unknown,
     Usage,
 )
-from agentmux_launcher.failure import TAIL, Evidence, classify
+from agentmux_launcher.failure import HEAD, TAIL, Evidence, classify
 from agentmux_launcher.failure_table import NO_TABLE, FailureTable
 from agentmux_launcher.translators import DIALECTS, translator
 from agentmux_launcher.trouble import Trouble
@@ -75,6 +75,7 @@ class Reader:
         self._out = frames.Splitter(reading.longest_line)
         self._err = frames.Splitter(reading.longest_line)
         self._stray: deque[str] = deque(maxlen=TAIL)
+        self._head: list[str] = []
         self._tail: deque[str] = deque(maxlen=TAIL)
         self._troubles: list[Trouble] = []
         self._pending: Failure | None = None
@@ -138,7 +139,7 @@ class Reader:
             return
         text = _words(item)
         if text:
-            self._tail.append(text)
+            (self._tail if len(self._head) == HEAD else self._head).append(text)
             yield Notice(text, "stderr")
 
     def _translated(self, items: Iterable[Event | Trouble]) -> Iterator[Event]:
@@ -183,7 +184,7 @@ class Reader:
             end.code,
             end.signal,
             end.ended,
-            tuple(self._tail),
+            (*self._head, *self._tail),
             tuple(self._stray),
             tuple(self._troubles),
             opened=self._opened,

@@ -31,6 +31,7 @@ SILENT_SYSTEM = {
 }
 SYNTHETIC = "<synthetic>"
 DONE = {"success", "completed"}
+DIAGNOSTIC = "[ede_diagnostic]"
 MAX_TURNS = {"error_max_turns", "max_turns"}
 
 
@@ -135,7 +136,8 @@ class ClaudeTranslator(Translator):
         """What a closing frame says went wrong; never from `subtype: success`."""
         if frame.get("is_error") is not True:
             return None
-        errors = "\n".join(text for text in sequence(frame.get("errors")) if isinstance(text, str))
+        listed = (text for text in sequence(frame.get("errors")) if isinstance(text, str))
+        errors = "\n".join(text for text in listed if not text.startswith(DIAGNOSTIC))
         text = first(frame.get("result"), mapping(frame.get("error")).get("message"), frame.get("error"), errors)
         kinds = _names(frame, "terminal_reason", "subtype", "api_error", "api_error_type")
         if "aborted_tools" in kinds and self._permissions.denied:
