@@ -9,6 +9,7 @@ from agentmux_compiler.proposal.blocks import blocks, heading, is_heading, secti
 from agentmux_compiler.proposal.bundle_file import bundle_file
 from agentmux_compiler.proposal.bundling import NamedBundle, Piece, bundles_of, outline
 from agentmux_compiler.proposal.proposing import Request, propose
+from agentmux_compiler.proposal.secrets import Hider, Replaced, looks_secret
 from agentmux_compiler.proposal.spec_text import scalar
 from agentmux_compiler.proposal.survey import FoundText
 from agentmux_compiler.providers import NAMES, load_provider
@@ -192,7 +193,68 @@ def test_the_file_of_a_bundle(piece, path, data):
     assert bundle_file("b", NamedBundle("x", piece)) == (path, data.encode())
 
 
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30))
+@pytest.mark.parametrize(
+    ("words", "hidden", "variables"),
+    [
+        (["a", "--token", "abc", "--limit=5"], ["a", "--token", "${S_TOKEN}", "--limit=5"], ["S_TOKEN"]),
+        (["a", "--api-key=abc"], ["a", "--api-key=${S_API_KEY}"], ["S_API_KEY"]),
+        (
+            ["docker", "-e", "MY_TOKEN=abc", "img:1.2"],
+            ["docker", "-e", "MY_TOKEN=${S_MY_TOKEN}", "img:1.2"],
+            ["S_MY_TOKEN"],
+        ),
+        (
+            ["npx", "mcp-remote", "https://x.example/mcp", "--header", "Authorization: Bearer abc"],
+            ["npx", "mcp-remote", "https://x.example/mcp", "--header", "Authorization: Bearer ${S_TOKEN}"],
+            ["S_TOKEN"],
+        ),
+        (["a", "--header", "X-Api-Key:abc"], ["a", "--header", "X-Api-Key:${S_X_API_KEY}"], ["S_X_API_KEY"]),
+        (["a", "postgres://u:p@host/db"], ["a", "postgres://${S_LOGIN}@host/db"], ["S_LOGIN"]),
+        (
+            ["a", "--url=https://x.example?key=abc&page=2"],
+            ["a", "--url=https://x.example?key=${S_KEY}&page=2"],
+            ["S_KEY"],
+        ),
+        (["a", "sk-abcdefgh12345678"], ["a", "${S_TOKEN}"], ["S_TOKEN"]),
+        (["a", "0123456789abcdef0123"], ["a", "${S_TOKEN}"], ["S_TOKEN"]),
+        (["a", "${TOKEN}", "--token", "${TOKEN:-abc}"], ["a", "${TOKEN}", "--token", "${TOKEN}"], []),
+        (["a", "postgres://${U}:${P}@host/db"], ["a", "postgres://${U}:${P}@host/db"], []),
+        (["API_KEY=abc run"], ["API_KEY=${S_API_KEY}"], ["S_API_KEY"]),
+        (
+            ["uvx", "--from", "mcp-server-sqlite==0.6.2", "/srv/2024/some/long/path/to/a/data.db", "C:\\Users\\me"],
+            ["uvx", "--from", "mcp-server-sqlite==0.6.2", "/srv/2024/some/long/path/to/a/data.db", "C:\\Users\\me"],
+            [],
+        ),
+        (["a", "--max-tokens", "4096", "--verbose"], ["a", "--max-tokens", "4096", "--verbose"], []),
+        (["a", "@modelcontextprotocol/server-github"], ["a", "@modelcontextprotocol/server-github"], []),
+    ],
+)
+def test_secrets_of_a_command_line(words, hidden, variables):
+    found: list[Replaced] = []
+    assert list(Hider(".mcp.json", "s", found).words(words[0], words[1:])) == hidden
+    assert [each.variable for each in found] == variables
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("GITHUB_TOKEN", "x", True),
+        ("DATABASE_URL", "postgres://u:p@host/db", True),
+        ("DATABASE_URL", "postgres://host/db", False),
+        ("ACCOUNT", "550e8400-e29b-41d4-a716-446655440000", True),
+        ("MAX_TOKENS", "4096", False),
+        ("TOKENIZERS_PARALLELISM", "false", False),
+        ("LOG_LEVEL", "info", False),
+        ("MONKEY", "bars", False),
+        ("API_KEY", "${API_KEY}", False),
+        ("API_KEY", "", False),
+    ],
+)
+def test_what_looks_like_a_secret(name, value, secret):
+    assert looks_secret(name, value) is secret
+
+
+@given(st.text(max_size=30).filter(str.isprintable))
 def test_a_scalar_is_read_back_as_it_was(text):
     node, found = parse_text("x.yaml", f"key: {scalar(text)}\n")
     assert found == []

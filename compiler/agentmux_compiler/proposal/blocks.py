@@ -17,19 +17,25 @@ def blocks(text: str) -> tuple[str, ...]:
     r"""Cut a text at its empty lines, but never inside of a code fence or a comment.
 
     `text` ends with one newline, and so does each block. One empty line between two blocks belongs to neither;
-    further ones open the second. So `"\n".join(blocks(text)) == text`.
+    further ones, and lines of nothing but spaces, open the second. So `"\n".join(blocks(text)) == text`.
     """
     found: list[str] = []
     current: list[str] = []
     closing = ""
     for line in text.split("\n")[:-1]:
-        if line or closing or not any(current):
+        if line or closing or not _says_something(current):
             current.append(line)
         else:
             found.append("\n".join(current) + "\n")
             current = []
         closing = _still_open(line, closing)
-    return (*found, "\n".join(current) + "\n")
+    last = [found.pop().removesuffix("\n"), ""] if found and not _says_something(current) else []
+    return (*found, "\n".join([*last, *current]) + "\n")
+
+
+def _says_something(lines: Sequence[str]) -> bool:
+    """Whether a bundle of these lines would leave a trace."""
+    return any(line.strip() for line in lines)
 
 
 def _still_open(line: str, closing: str) -> str:

@@ -1,4 +1,7 @@
-"""Values that look like secrets: they become `${NAME}`, and are neither copied nor shown."""
+"""Values that look like secrets: they become `${NAME}`, and are neither copied nor shown.
+
+A value too many that is taken for one costs its owner a variable to set; one too few would be committed.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,23 @@ import re
 from dataclasses import dataclass
 
 _NAMED = re.compile(
-    r"token|secret|passw|passphrase|credential|api[-_]?key|access[-_]?key|private[-_]?key|_key\b|^key$|\bpat\b|_pat\b"
-    r"|^auth|authorization|cookie|session|signature|dsn|connection[-_]?string",
+    r"token(?!s\b|iz)|secret|passw|passphrase|credential|api[-_]?key|access[-_]?key|private[-_]?key|[-_]key\b|^key$"
+    r"|\bpat\b|_pat\b|^auth|authorization|bearer|cookie|session|signature|dsn|connection[-_]?string|webhook",
     re.IGNORECASE,
 )
 _SHAPED = re.compile(
-    r"(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[a-z]-[\w-]{8,}"
-    r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ey[A-Za-z0-9_-]{8,}\.[\w-]+\.[\w-]*|npm_\w{20,}|hf_\w{16,}|lin_\w{16,}"
-    r"|-----BEGIN"
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9_-]{8,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}"
+    r"|xox[a-z]-[\w-]{8,}|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ey[A-Za-z0-9_-]{8,}\.[\w-]+\.[\w-]*|npm_\w{20,}"
+    r"|hf_\w{16,}|lin_\w{16,})|-----BEGIN"
 )
-_RANDOM = re.compile(r"(?=[^\s]*[0-9])(?=[^\s]*[A-Za-z])[A-Za-z0-9+/_=-]{32,}")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_RANDOM = 20  # letters and digits in one run, both among them
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}")
-_USER_INFO = re.compile(r"(?<=://)[^/@\s]+:[^/@\s]+(?=@)")
-_QUERY = re.compile(r"([?&])([^=&#\s]+)=([^&#\s]+)")
-_OPTION = re.compile(r"(--?[A-Za-z][\w-]*)=(.+)")
-BEARER = re.compile(r"(Bearer|Basic|Token) +(.+)", re.IGNORECASE)
+_USER_INFO = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]*(?=@)")
+_QUERY = re.compile(r"([?&#])([^=&#\s]+)=([^&#\s]+)")
+_ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)=(.+)", re.DOTALL)
+_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*)(:[ \t]*)(?!//)(.+)", re.DOTALL)
+_SCHEME = re.compile(r"(Bearer|Basic|Token)[ \t]+(.+)", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -44,53 +49,57 @@ class Hider:
 
     def env(self, name: str, value: str) -> str:
         """A variable of the server's environment: its own name stands for its value, which works everywhere."""
-        return self._hidden(f"env.{name}", value, name) if self._secret(name, value) else _plain(value)
+        return self._hidden(f"env.{name}", name) if looks_secret(name, value) else _plain(value)
 
-    def header(self, name: str, value: str) -> str:
-        scheme = BEARER.fullmatch(value)
+    def header(self, name: str, value: str, field: str = "") -> str:
+        """A header: all of its value, or what stands behind the scheme."""
+        scheme = _SCHEME.fullmatch(value)
         secret = scheme[2] if scheme else value
-        if not (self._secret(name, secret) or scheme) or _referred(secret):
+        if _referred(secret) or not (scheme or looks_secret(name, secret)):
             return _plain(value)
-        variable = self._variable("TOKEN" if scheme else name)
-        hidden = self._hidden(f"headers.{name}", secret, variable)
+        hidden = self._hidden(field or f"headers.{name}", self._variable("TOKEN" if scheme else name))
         return f"{scheme[1]} {hidden}" if scheme else hidden
 
-    def arguments(self, values: list[str]) -> list[str]:
-        """Arguments of a command: `--token=VALUE`, `--token VALUE`, or a value that is one by its looks."""
+    def words(self, command: str, arguments: list[str]) -> tuple[str, ...]:
+        """A command line: `--token=VALUE`, `--token VALUE`, `NAME=VALUE`, `Name: VALUE`, addresses, bare values."""
         result: list[str] = []
         before = ""
-        for index, value in enumerate(values):
-            option = _OPTION.fullmatch(value)
-            name, text = (option[1], option[2]) if option else (before if before.startswith("-") else "", value)
-            if not value.startswith("-") or option:
-                text = self._argument(index, name, text)
-            result.append(f"{option[1]}={text}" if option else text)
-            before = value
-        return result
+        for index, word in enumerate((command, *arguments)):
+            result.append(self._word(f"args[{index - 1}]" if index else "command", before, word))
+            before = word.lstrip("-") if word.startswith("-") and "=" not in word else ""
+        return tuple(result)
 
     def url(self, value: str, field: str = "url") -> str:
         """An address without the password and the keys in it."""
-        bare = _USER_INFO.sub(lambda match: self._hidden(field, match[0], self._variable("LOGIN")), value)
+        bare = _USER_INFO.sub(lambda match: self._unless_referred(match[0], field, "LOGIN"), value)
         return _plain(_QUERY.sub(lambda match: self._queried(match, field), bare))
 
+    def _word(self, field: str, option: str, word: str) -> str:
+        assigned = _ASSIGNED.fullmatch(word)
+        if assigned and "://" not in assigned[1]:
+            return f"{assigned[1]}={self._value(field, assigned[1].lstrip('-'), assigned[2])}"
+        return word if word.startswith("-") else self._value(field, option, word)
+
+    def _value(self, field: str, name: str, value: str) -> str:
+        header = _HEADER.fullmatch(value)
+        if _NAMED.search(name) and looks_secret(name, value):
+            return self._hidden(field, self._variable(name))
+        if "://" in value:
+            return self.url(value, field)
+        if header:
+            return f"{header[1]}{header[2]}{self.header(header[1], header[3], field)}"
+        return self._hidden(field, self._variable(name or "TOKEN")) if looks_secret(name, value) else _plain(value)
+
     def _queried(self, match: re.Match[str], field: str) -> str:
-        if not self._secret(match[2], match[3]):
-            return match[0]
-        return f"{match[1]}{match[2]}={self._hidden(field, match[3], self._variable(match[2]))}"
+        secret = looks_secret(match[2], match[3])
+        return f"{match[1]}{match[2]}={self._hidden(field, self._variable(match[2]))}" if secret else match[0]
 
-    def _argument(self, index: int, name: str, text: str) -> str:
-        if self._secret(name.lstrip("-"), text):
-            return self._hidden(f"args[{index}]", text, self._variable(name.lstrip("-") or "TOKEN"))
-        return self.url(text, f"args[{index}]") if "://" in text else _plain(text)
+    def _unless_referred(self, value: str, field: str, name: str) -> str:
+        return (
+            value if all(_referred(part) for part in value.split(":", 1)) else self._hidden(field, self._variable(name))
+        )
 
-    def _secret(self, name: str, value: str) -> bool:
-        if not value or _referred(value):
-            return False
-        return bool(_NAMED.search(name) or _SHAPED.search(value) or _RANDOM.fullmatch(value))
-
-    def _hidden(self, field: str, value: str, variable: str) -> str:
-        if _referred(value):
-            return _plain(value)
+    def _hidden(self, field: str, variable: str) -> str:
         self.found.append(Replaced(self.path, self.server, field, variable))
         return f"${{{variable}}}"
 
@@ -98,6 +107,19 @@ class Hider:
         """A variable's name made of the server's and the value's."""
         words = re.sub(r"[^A-Za-z0-9]+", "_", f"{self.server}_{name}").strip("_").upper()
         return words if _VARIABLE.fullmatch(words) else f"MCP_{words}"
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a value is one by the name it goes by or by its own looks; a reference to a variable is none."""
+    if not value or _referred(value):
+        return False
+    return bool(_NAMED.search(name) or _SHAPED.search(value) or _USER_INFO.search(value) or _random(value))
+
+
+def _random(value: str) -> bool:
+    runs = re.split(r"[^A-Za-z0-9+=]+", value)
+    mixed = (run for run in runs if re.search("[0-9]", run) and re.search("[A-Za-z]", run))
+    return bool(_UUID.fullmatch(value)) or any(len(run) >= _RANDOM for run in mixed)
 
 
 def _referred(value: str) -> bool:

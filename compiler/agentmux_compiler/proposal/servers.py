@@ -81,10 +81,11 @@ def _server(name: str, entry: dict[str, Any], hider: Hider) -> ServerSpec:
     if "command" not in entry:
         headers = {key: hider.header(key, value) for key, value in entry.get("headers", {}).items()}
         return ServerSpec(name, url=hider.url(entry["url"]), headers=headers)
+    command, *args = hider.words(entry["command"], entry.get("args", []))
     return ServerSpec(
         name,
-        command=entry["command"],
-        args=tuple(hider.arguments(entry.get("args", []))),
+        command=command,
+        args=tuple(args),
         env={key: hider.env(key, value) for key, value in entry.get("env", {}).items()},
     )
 

@@ -53,7 +53,7 @@ def spec_text(agent: AgentDraft) -> tuple[bytes, Mapping[int, Item]]:
 
 
 def scalar(text: str) -> str:
-    """A string of YAML, in quotes where it might be taken for something else."""
+    """A printable string as YAML, in quotes where it might be taken for something else."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text, ensure_ascii=False)
 
