@@ -38,8 +38,8 @@ class PrefixSegment:
     `layer` is one of the layout's layers. Our own and native text has `body`; a part that is the CLI's own
     is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
     `volatile` names the placeholders in it; `file` is the committed output of ours that the text stands in, if any.
-    `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd);
-    `breakpoint` says the CLI marks its end as a place whose prefix the backend stores.
+    `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd),
+    `chosen_by` what decides whether it is there, and in which size; `breakpoint` says the CLI marks its end as a place whose prefix the backend stores.
     """
 
     layer: str
@@ -51,6 +51,7 @@ class PrefixSegment:
     file: str = ""
     varies_with: tuple[str, ...] = ()
     breakpoint: bool = False
+    chosen_by: tuple[str, ...] = ()
 
     @property
     def text(self) -> str | None:
@@ -78,8 +79,8 @@ class PlanPrefix:
 
     `model` and `effort` key a cache without being text; `argv` and `env` (names) are kept for their reasons.
     `places` locates `model`, `effort`, `permission`, `delivery`, `bundles`, `skills`, `mcp`, `flags`, `workdir`
-    in the sources. `default_model` is what the CLI takes where none is named, `lifetime` the one it asks its vendor
-    for (None: the backend's own). `resume` is None where nobody will resume: a request that was recorded.
+    in the sources. `resolved_model` is what a short name stands for, or the CLI's default; `lifetime` the one it
+    asks its vendor for (None: the backend's own). `resume` is None where nobody will resume: a recorded request.
     `elsewhere` names what is another on the machine at hand: cwd, home, date, git or prompt.
     """
 
@@ -97,7 +98,7 @@ class PlanPrefix:
     env: tuple[str, ...]
     segments: tuple[PrefixSegment, ...]
     places: Mapping[str, Span] = field(default_factory=dict)
-    default_model: str | None = None
+    resolved_model: str | None = None
     lifetime: str | None = None
     resume: ResumeRules | None = None
     elsewhere: frozenset[str] = frozenset()
@@ -109,7 +110,7 @@ class PlanPrefix:
     @property
     def served_model(self) -> str | None:
         """The model that answers, as far as it is known."""
-        return self.model or self.default_model
+        return self.resolved_model or self.model
 
 
 @dataclass(frozen=True, slots=True)

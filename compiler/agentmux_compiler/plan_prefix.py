@@ -13,7 +13,7 @@ from agentmux_compiler.prefix.axes import ARGUMENTS, MCP
 from agentmux_compiler.prefix.backends import choose, vendor_of
 from agentmux_compiler.prefix.layout import render_layout
 from agentmux_compiler.prefix.rendered import octets
-from agentmux_compiler.prefix.words import argument_values, words_of
+from agentmux_compiler.prefix.words import argument_values, resolved_model, words_of
 from agentmux_compiler.segment import Text
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import shown
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.agent import Server
     from agentmux_compiler.diagnostics import Span
-    from agentmux_compiler.providers.schema import Part, Provider
+    from agentmux_compiler.providers.schema import Provider
+    from agentmux_compiler.providers.schema_layout import Part
     from agentmux_compiler.segment import Segment
     from agentmux_compiler.site import Site
     from agentmux_launcher.manifest import Argument, Environment
@@ -40,13 +41,13 @@ def plan_prefix(
     use, provider = site.use, site.provider
     options = provider.arguments
     url = _endpoint(site)
-    vendor = use.vendor or (provider.vendors[0] if url is None else vendor_of(url)) or CUSTOM
-    default = options.model.default if options.model else None
+    vendor = use.vendor or (next(iter(provider.vendors), None) if url is None else vendor_of(url)) or CUSTOM
+    model = resolved_model(provider, use.model)
     plan = PlanPrefix(
         agent=site.agent.name,
         provider=provider.name,
         vendor=vendor,
-        backend=choose(vendor, use.model or default, use.backend, url),
+        backend=choose(vendor, model, use.backend, url),
         model=use.model if options.model else None,
         effort=use.effort if options.effort else None,
         permission=use.permission.value,
@@ -57,7 +58,7 @@ def plan_prefix(
         env=names(env),
         segments=(),
         places=_places(site),
-        default_model=default,
+        resolved_model=model,
         lifetime=_lifetime(site),
         resume=ResumeRules(options.resume.edited_instructions, options.resume.edited_flag_text),
     )
@@ -69,7 +70,7 @@ def _segments(
 ) -> tuple[PrefixSegment, ...]:
     provider = site.provider
     words = words_of(provider, plan)
-    texts = {part.name: _passed(site, plan, part) for part in provider.layout.parts if part.argument}
+    texts = {part.name: _passed(site, plan, part) for part in provider.layout.all_parts if part.argument}
     servers = tuple(item for item in slots.get("mcp", ()) if not _is_denied(item, provider, words))
     return render_layout(provider, {**slots, **texts, "mcp": servers}, words)
 

@@ -10,7 +10,7 @@ from agentmux_compiler.agent import Delivery
 from agentmux_compiler.lowered import PrefixSegment
 from agentmux_compiler.prefix.layout import opaque_parts, render_layout, unplaced
 from agentmux_compiler.providers import NAMES, load_provider
-from agentmux_compiler.providers.schema import Layout, Part
+from agentmux_compiler.providers.schema_layout import Layout, Part
 from agentmux_compiler.segment import Text
 
 

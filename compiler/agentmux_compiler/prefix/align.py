@@ -38,12 +38,17 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """`pairs` in the order of the later prefix; `moved` are the fewest that account for the new order."""
+    """`pairs` in the order of the later prefix.
+
+    `moved` are the fewest that account for the new order, of our own text among itself and of the CLI's parts among
+    all; `overtaken` are texts of ours that changed places with parts of the CLI's only.
+    """
 
     pairs: tuple[Pair, ...]
     removed: tuple[Piece, ...]
     inserted: tuple[Piece, ...]
     moved: tuple[Pair, ...]
+    overtaken: tuple[Pair, ...] = ()
 
 
 def align(before: Sequence[Piece], after: Sequence[Piece]) -> Alignment:
@@ -53,11 +58,15 @@ def align(before: Sequence[Piece], after: Sequence[Piece]) -> Alignment:
         _pair(before, after, key, found)
     pairs = {left: Pair(before[left], after[right]) for right, left in sorted(found.items())}
     gone = set(range(len(before))) - set(found.values())
+    staying = {left: pair for left, pair in pairs.items() if not pair.relocated}
+    own = _moved({left: pair for left, pair in staying.items() if not pair.after.segment.opaque})
+    all_moved = _moved(staying)
     return Alignment(
         pairs=tuple(pairs.values()),
         removed=tuple(before[index] for index in sorted(gone)),
         inserted=tuple(piece for index, piece in enumerate(after) if index not in found),
-        moved=_moved({left: pair for left, pair in pairs.items() if not pair.relocated}),
+        moved=(*own, *(pair for pair in all_moved if pair.after.segment.opaque)),
+        overtaken=tuple(pair for pair in all_moved if not pair.after.segment.opaque and pair not in own),
     )
 
 

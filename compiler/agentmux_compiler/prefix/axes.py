@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from agentmux_compiler.prefix.models import model_id
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -63,6 +65,7 @@ FIELDS = {
 def changed_axes(before: PlanPrefix, after: PlanPrefix) -> tuple[str, ...]:
     """Names of the axes on which two plans differ, in the order of `AXES`."""
     found = {axis for axis, name in FIELDS.items() if getattr(before, name) != getattr(after, name)}
+    found -= {"model"} if same_model(before, after) else set()
     found |= before.elsewhere ^ after.elsewhere
     # Another model may be served from another cache; that is one change.
     found -= set() if moved_to_another_cache(before, after) and "model" not in found else {"backend"}
@@ -73,6 +76,12 @@ def changed_axes(before: PlanPrefix, after: PlanPrefix) -> tuple[str, ...]:
     # What leads a CLI to another cache stands in its environment.
     found -= {"env"} if "backend" in found else set()
     return tuple(axis for axis in AXES if axis in found)
+
+
+def same_model(before: PlanPrefix, after: PlanPrefix) -> bool:
+    """Whether two plans mean one model, by its name, by an alias, or as the CLI's default."""
+    old, new = (model_id(after.vendor, plan.served_model) for plan in (before, after))
+    return old == new
 
 
 def moved_to_another_cache(before: PlanPrefix, after: PlanPrefix) -> bool:
@@ -88,15 +97,11 @@ def _argument_axes(before: PlanPrefix, after: PlanPrefix, found: set[str]) -> se
     """What no other field accounts for in argv: arguments about tools, and any others."""
     if before.argv == after.argv or found & EXPLAINS_ARGV:
         return set()
-    values = {value for axis in ("model", "effort") if axis in found for value in _values(axis, before, after)}
+    values = {value for plan in (before, after) for value in (plan.model, plan.effort) if value}
     values |= {text.rstrip("\n") for plan in (before, after) for text in _passed(plan)}
     options = [item for item in changed_options(before.argv, after.argv) if not _about(item, values)]
     about_tools = [item for item in options if "tool" in item[0].lower()]
     return ({"tools"} if about_tools else set()) | ({"flags"} if len(options) > len(about_tools) else set())
-
-
-def _values(axis: str, before: PlanPrefix, after: PlanPrefix) -> set[str]:
-    return {value for plan in (before, after) if (value := getattr(plan, FIELDS[axis]))}
 
 
 def _passed(plan: PlanPrefix) -> Iterator[str]:

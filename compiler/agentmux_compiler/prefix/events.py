@@ -65,6 +65,11 @@ class Comparison:
         spec = min((span.path for span in places.values()), default=None)
         return places.get(field) or (Span(spec) if spec else None)
 
+    def cause_of(self, *segments: PrefixSegment) -> str:
+        """The field that accounts for a part of the CLI's that came, went or became another."""
+        decisive = {axis for segment in segments for axis in (*segment.varies_with, *segment.chosen_by)}
+        return next((axis for axis in self.axes if axis in decisive), self.cause)
+
     @property
     def cause(self) -> str:
         """The field held to account for what no other is known to have caused."""
@@ -72,13 +77,14 @@ class Comparison:
 
 
 def compare(before: PlanPrefix, after: PlanPrefix) -> Comparison:
-    left, right = (render([item for item in plan.segments if _sent(item)]) for plan in (before, after))
-    return Comparison(before, after, left, right, changed_axes(before, after))
+    axes = changed_axes(before, after)
+    left, right = (render([item for item in plan.segments if _sent(item, axes)]) for plan in (before, after))
+    return Comparison(before, after, left, right, axes)
 
 
-def _sent(segment: PrefixSegment) -> bool:
-    """Whether there is anything of it to send: some parts of a layout only mark a place."""
-    return not segment.opaque or segment.size > 0
+def _sent(segment: PrefixSegment, axes: Sequence[str]) -> bool:
+    """Whether there is anything of it to send: some parts of a layout only mark a place, such as the prompt's."""
+    return not segment.opaque or segment.size > 0 or bool(set(segment.varies_with) & set(axes))
 
 
 def events(pair: Comparison) -> list[Event]:
@@ -86,6 +92,7 @@ def events(pair: Comparison) -> list[Event]:
     alignment = align(pair.left.pieces, pair.right.pieces)
     found = [event for each in alignment.pairs for event in _paired(each, each in alignment.moved, pair)]
     found += [_moved(each, pair) for each in alignment.moved]
+    found += [_overtaken(each, pair) for each in alignment.overtaken]
     found += [_came(piece, pair) for piece in alignment.inserted]
     found += [_went(piece, pair) for piece in alignment.removed]
     return _folded(_by_axis(found, pair)) + _without_text(found, pair)
@@ -96,11 +103,10 @@ def _paired(both: Pair, moved: bool, pair: Comparison) -> Iterator[Event]:
     if both.relocated:
         yield _relocated(both, pair)
     if new.opaque:
-        varied = [axis for axis in pair.axes if axis in new.varies_with]
         if old.name != new.name:
             yield _caused("cli-version", new, both.after.start, pair)
-        elif varied or old.size != new.size:
-            yield _caused(varied[0] if varied else pair.cause, new, both.after.start, pair)
+        elif not pair.same(old, new):
+            yield _caused(pair.cause_of(old, new), new, both.after.start, pair)
     elif old.text != new.text:
         yield _worded(both, pair)
     elif old.name != new.name and not moved and not both.relocated:
@@ -159,14 +165,19 @@ def _substituted(before: str, after: str, pair: Comparison) -> str | None:
 def _moved(both: Pair, pair: Comparison) -> Event:
     segment = both.after.segment
     if segment.opaque:
-        return _caused(pair.cause, segment, both.start, pair)
+        return _caused(pair.cause_of(both.before.segment, segment), segment, both.start, pair)
     detail = order_detail(both.after, pair.right.pieces)
     return Event("reordered", segment.layer, segment.name, asked(segment), both.start, detail)
 
 
+def _overtaken(both: Pair, pair: Comparison) -> Event:
+    """A text of ours that kept its place among the others, while a part of the CLI's changed sides."""
+    return _caused(pair.cause, both.after.segment, both.start, pair)
+
+
 def _came(piece: Piece, pair: Comparison) -> Event:
     segment = piece.segment
-    axis = pair.cause if segment.opaque else _behind(segment, pair)
+    axis = pair.cause_of(segment) if segment.opaque else _behind(segment, pair)
     if axis:
         return _caused(axis, segment, piece.start, pair)
     detail = volatile_detail(segment.volatile) if segment.volatile else ""
@@ -176,7 +187,7 @@ def _came(piece: Piece, pair: Comparison) -> Event:
 
 def _went(piece: Piece, pair: Comparison) -> Event:
     segment = piece.segment
-    axis = pair.cause if segment.opaque else _behind(segment, pair)
+    axis = pair.cause_of(segment) if segment.opaque else _behind(segment, pair)
     if axis:
         return _caused(axis, segment, piece.start, pair)
     span = pair.place(removal_field(segment.name))

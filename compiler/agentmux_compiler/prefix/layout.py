@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.lowered import PrefixSegment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from agentmux_compiler.providers.schema import Part, Provider
+    from agentmux_compiler.providers.schema import Provider
+    from agentmux_compiler.providers.schema_layout import Part
 
 
 def render_layout(
@@ -25,9 +27,27 @@ def render_layout(
     `PROVIDER VERSION/PART`.
     """
     held = words | {slot for slot, segments in slots.items() if segments}
-    return tuple(
-        segment for part in provider.layout.parts if holds(part, held) for segment in _segments(provider, part, slots)
-    )
+    parts = (part for part in parts_for(provider, held) if holds(part, held))
+    return _joined(segment for part in parts for segment in _segments(provider, part, slots))
+
+
+def _joined(segments: Iterable[PrefixSegment]) -> tuple[PrefixSegment, ...]:
+    """Neighbouring opaque parts of one name as one."""
+    made: list[PrefixSegment] = []
+    for segment in segments:
+        last = made[-1] if made else None
+        if last is not None and segment.opaque and (last.layer, last.name) == (segment.layer, segment.name):
+            varies = tuple(dict.fromkeys((*last.varies_with, *segment.varies_with)))
+            made[-1] = replace(segment, size=last.size + segment.size, varies_with=varies)
+        else:
+            made.append(segment)
+    return tuple(made)
+
+
+def parts_for(provider: Provider, words: frozenset[str]) -> Sequence[Part]:
+    """The parts of the first variant whose words hold, else the usual ones."""
+    variants = (each.parts for each in provider.layout.variants if all(_found(word, words) for word in each.when))
+    return next(variants, provider.layout.parts)
 
 
 def unplaced(
@@ -35,7 +55,7 @@ def unplaced(
 ) -> tuple[str, ...]:
     """Slots that hold something for which this layout, under these words, has no place."""
     held = words | {slot for slot, segments in slots.items() if segments}
-    placed = {part.slot for part in provider.layout.parts if holds(part, held)}
+    placed = {part.slot for part in parts_for(provider, held) if holds(part, held)}
     return tuple(slot for slot, segments in slots.items() if segments and slot not in placed)
 
 
@@ -75,4 +95,35 @@ def _segments(
             size=part.bytes,
             varies_with=part.varies_with,
             breakpoint=part.breakpoint,
+            chosen_by=chosen_by(part),
         )
+
+
+# What decides about a word of a layout, by how the word begins; any other is a token of the argv.
+DECIDES = {
+    "permission:": ("permission",),
+    "model:": ("model",),
+    "family:": ("model",),
+    "effort:": ("effort",),
+    "delivery:": ("delivery",),
+    "env:": ("env",),
+    "redirected": ("backend", "env"),
+    "denied:": ("tools",),
+    "only": ("tools",),
+    "without:": ("tools",),
+    "mcp": ("mcp",),
+    "skills": ("skills",),
+    "native": ("delivery",),
+    "appended": ("delivery",),
+}
+TOKEN = ("delivery", "skills", "tools", "flags")
+
+
+@functools.cache
+def chosen_by(part: Part) -> tuple[str, ...]:
+    """The fields of a launch that decide whether a part is there."""
+    found: dict[str, None] = {"tools": None} if part.tool else {}
+    for word in (*part.when, *part.unless):
+        decides = (axes for head, axes in DECIDES.items() if word.startswith(head))
+        found |= dict.fromkeys(next(decides, TOKEN))
+    return tuple(found)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from agentmux_compiler.prefix.models import matches, model_id
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from agentmux_compiler.lowered import PlanPrefix
-    from agentmux_compiler.providers.schema import Provider, ToolFlags
+    from agentmux_compiler.providers.schema import Provider
+    from agentmux_compiler.providers.schema_layout import ToolFlags
 
 
 def words_of(provider: Provider, plan: PlanPrefix) -> frozenset[str]:
@@ -18,14 +21,21 @@ def words_of(provider: Provider, plan: PlanPrefix) -> frozenset[str]:
     A model or an effort that nobody named is the CLI's own.
     """
     options = provider.arguments
-    model = plan.model or (options.model.default if options.model else None)
+    model = resolved_model(provider, plan.model)
     effort = plan.effort or (options.effort.default if options.effort else None)
     held = {*plan.argv, *(f"env:{name}" for name in plan.env), f"delivery:{plan.delivery}"}
     held |= {f"permission:{plan.permission}"}
     held |= {f"model:{model}"} if model else set()
+    held |= {f"family:{name}" for name, globs in provider.layout.families.items() if matches(model, globs)}
     held |= {f"effort:{effort}"} if effort else set()
     held |= {"redirected"} if is_redirected(provider, plan.argv, plan.env) else set()
     return frozenset(held | tool_words(provider, plan.argv))
+
+
+def resolved_model(provider: Provider, model: str | None) -> str | None:
+    """The model that a name stands for on this CLI, wherever it is led; its default where none is named."""
+    option = provider.arguments.model
+    return model_id(next(iter(provider.vendors), ""), model or (option.default if option else None))
 
 
 def is_redirected(provider: Provider, argv: Iterable[str], env: Collection[str]) -> bool:
@@ -48,7 +58,7 @@ def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
     denied = {*_named(flags, flags.denied, argv), *_in_settings(flags, argv)}
     only = set(_named(flags, flags.only, argv))
     limited = any(True for _ in _values(flags.only, argv)) and not only & set(flags.every)
-    known = {part.tool for part in provider.layout.parts if part.tool}
+    known = {part.tool for part in provider.layout.all_parts if part.tool}
     without = {name for name in known if name in denied or (limited and name not in only)}
     found = {f"denied:{name}" for name in denied} | {f"without:{name}" for name in without}
     return found | ({"only", *(f"only:{name}" for name in only)} if limited else set())

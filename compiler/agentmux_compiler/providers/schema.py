@@ -12,19 +12,12 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from agentmux_compiler.providers.schema_base import Argv, Controller, Facts, Group, Sourced, Unknown
+from agentmux_compiler.providers.schema_layout import Layout, Lifetimes
 from agentmux_compiler.providers.schema_machine import Switches, Trust, Variables, Window
 from agentmux_compiler.providers.schema_modes import Acp, Mode, Permissions
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-Layer = Literal[
-    "tools", "mcp", "system", "environment", "instructions", "skills", "startup", "conversation"
-]  # fmt: skip
 OwnedField = Literal["permission", "model", "effort", "resume", "prompt", "mcp", "delivery", "redirect"]
-Slot = Literal["appended", "skills", "mcp", "native", "startup"]
-Cause = Literal[
-    "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery",
-    "flags",
-]  # fmt: skip
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
 
@@ -226,73 +219,6 @@ class Redirect(Sourced):
     key_variable: str | None
     key_argv: Argv
     set: Mapping[str, str]
-
-
-class Part(Facts):
-    """One entry of a layout, in the order the backend sees them.
-
-    Either opaque (`bytes`: the CLI's own text, as measured), or a slot for text that agentmux knows, or the text that
-    an `argument` passes (spelt as in `Arguments.owns`). The part is there if every word of `when` and none of `unless`
-    holds for the plan; a word may be a glob. Words are every token of the argv, `env:NAME`, `delivery:NAME`,
-    `permission:NAME`, `model:NAME`, `effort:NAME`, `redirected`, what arguments do to tools (`denied:NAME`, `only`,
-    `only:NAME`, `without:NAME`) and, for each slot that holds something, its name. A part with a `tool` is there only
-    where that tool is. `varies_with` names what changes an opaque part under one name and size. `breakpoint`: the CLI
-    marks the end of this part as one of the places whose prefix the backend stores.
-    """
-
-    layer: Layer
-    name: str
-    bytes: int | None = None
-    slot: Slot | None = None
-    argument: tuple[str, ...] = ()
-    tool: str | None = None
-    when: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-    varies_with: tuple[Cause, ...] = ()
-    breakpoint: bool = False
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Part:
-        if (self.bytes is not None) + (self.slot is not None) + bool(self.argument) != 1:
-            raise ValueError(f"part `{self.name}` needs one of `bytes`, `slot` and `argument`")
-        return self
-
-
-class ToolFlags(Facts):
-    """Arguments that decide which tools a CLI declares.
-
-    `denied` take the named tools away, `only` leave no others unless the value is one of `every`; a rule in
-    parentheses behind a name takes nothing away. `aliases` are other names. `settings` maps a flag that takes JSON to
-    the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are denied.
-    """
-
-    denied: tuple[str, ...]
-    only: tuple[str, ...]
-    every: tuple[str, ...]
-    aliases: Mapping[str, str]
-    settings: Mapping[str, str]
-    server: str | None
-
-
-class Layout(Sourced):
-    """The order in which the backend sees the request of this CLI, for one version of it.
-
-    `version` is `unknown` where no request was seen: then the order of the parts is assumed. `controllers` are the
-    modes it was measured in.
-    """
-
-    version: str
-    tools: ToolFlags | None = None
-    controllers: tuple[Controller, ...]
-    parts: tuple[Part, ...]
-
-
-class Lifetimes(Sourced):
-    """Which lifetime the CLI asks its vendor for: with an API key, with a login, or where a variable is set."""
-
-    api_key: str
-    login: str
-    variables: Mapping[str, str]
 
 
 class Provider(Facts):

@@ -13,7 +13,7 @@ from agentmux_compiler.placeholders import VOLATILE
 from agentmux_compiler.prefix.align import part_name
 from agentmux_compiler.prefix.axes import MCP, SKILLS
 from agentmux_compiler.prefix.layout import opaque_parts
-from agentmux_compiler.prefix.words import words_of
+from agentmux_compiler.prefix.words import resolved_model, words_of
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.rules import UNREADABLE_BASELINE
 from agentmux_compiler.segment import Text
@@ -162,7 +162,7 @@ class Reader:
             argv=parsed.argv,
             env=parsed.env,
             segments=(),
-            default_model=now.default_model if now else None,
+            resolved_model=now.resolved_model if now and now.model == parsed.model else _resolved(provider, parsed),
             lifetime=now.lifetime if now else None,
             resume=now.resume if now else None,
         )
@@ -176,6 +176,10 @@ class Reader:
         volatile = tuple(sorted(set(_VOLATILE.findall(body.text))))
         size = len(body.text.encode())
         return PrefixSegment(entry.layer, entry.name, body, size, volatile=volatile, file=entry.file)
+
+
+def _resolved(provider: str, parsed: PlanFile) -> str | None:
+    return resolved_model(load_provider(provider), parsed.model) if provider in NAMES else None
 
 
 def _laid_out(plan: PlanPrefix, parsed: PlanFile) -> Mapping[str, PrefixSegment]:

@@ -1,0 +1,103 @@
+"""The shape of a provider's layout: what its backend sees in which order, and by which words that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import model_validator
+
+from agentmux_compiler.providers.schema_base import Controller, Facts, Sourced
+
+Layer = Literal[
+    "tools", "mcp", "system", "environment", "instructions", "skills", "startup", "conversation"
+]  # fmt: skip
+Slot = Literal["appended", "skills", "mcp", "native", "startup"]
+Cause = Literal[
+    "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery",
+    "flags",
+]  # fmt: skip
+
+
+class Part(Facts):
+    """One entry of a layout, in the order the backend sees them.
+
+    Either opaque (`bytes`: the CLI's own text, as measured), or a slot for text that agentmux knows, or the text that
+    an `argument` passes (spelt as in `Arguments.owns`). The part is there if every word of `when` and none of `unless`
+    holds for the plan; a word may be a glob. A part with a `tool` is there only where that tool is. `varies_with`
+    names what changes an opaque part under one name and size. `breakpoint`: the CLI marks the end of this part as one
+    of the places whose prefix the backend stores.
+
+    Words are every token of the argv, `env:NAME`, `delivery:NAME`, `permission:NAME`, `model:NAME` (aliases resolved),
+    `family:NAME`, `effort:NAME`, `redirected`, what arguments do to tools (`denied:NAME`, `only`, `only:NAME`,
+    `without:NAME`) and, for each slot that holds something, its name.
+    """
+
+    layer: Layer
+    name: str
+    bytes: int | None = None
+    slot: Slot | None = None
+    argument: tuple[str, ...] = ()
+    tool: str | None = None
+    when: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+    varies_with: tuple[Cause, ...] = ()
+    breakpoint: bool = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Part:
+        if (self.bytes is not None) + (self.slot is not None) + bool(self.argument) != 1:
+            raise ValueError(f"part `{self.name}` needs one of `bytes`, `slot` and `argument`")
+        return self
+
+
+class ToolFlags(Facts):
+    """Arguments that decide which tools a CLI declares.
+
+    `denied` take the named tools away, `only` leave no others unless the value is one of `every`; a rule in
+    parentheses behind a name takes nothing away. `aliases` are other names. `settings` maps a flag that takes JSON to
+    the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are denied.
+    """
+
+    denied: tuple[str, ...]
+    only: tuple[str, ...]
+    every: tuple[str, ...]
+    aliases: Mapping[str, str]
+    settings: Mapping[str, str]
+    server: str | None
+
+
+class Variant(Facts):
+    """Another order, for plans in which every word of `when` holds."""
+
+    when: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+class Layout(Sourced):
+    """The order in which the backend sees the request of this CLI, for one version of it.
+
+    `version` is `unknown` where no request was seen: then the order of the parts is assumed. `controllers` are the
+    modes it was measured in. `families` are globs of models that get the same text. The first of `variants` whose
+    words hold stands for `parts`.
+    """
+
+    version: str
+    controllers: tuple[Controller, ...]
+    tools: ToolFlags | None = None
+    families: Mapping[str, tuple[str, ...]] = {}
+    parts: tuple[Part, ...]
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """Those of every variant too."""
+        return (*self.parts, *(part for variant in self.variants for part in variant.parts))
+
+
+class Lifetimes(Sourced):
+    """Which lifetime the CLI asks its vendor for: with an API key, with a login, or where a variable is set."""
+
+    api_key: str
+    login: str
+    variables: Mapping[str, str]
