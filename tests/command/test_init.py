@@ -130,7 +130,7 @@ def test_files_of_providers_that_were_not_named_stay(agentmux, repository_of):
     root = repository_of({"CLAUDE.md": "Be brief.\n", "GEMINI.md": "Be long.\n"})
     value = json.loads(agentmux("init", "--provider", "claude", "--format", "json")[1])
     assert [agent["providers"] for agent in value["agents"]] == [["claude"]]
-    assert value["left"] == [{"path": "GEMINI.md", "reason": "`gemini` would write it, and none of them was asked for"}]
+    assert value["left"] == [{"path": "GEMINI.md", "reason": "it is for `gemini`, and others were asked for"}]
     assert files_of(root) == {"CLAUDE.md": b"Be brief.\n", "GEMINI.md": b"Be long.\n"}
 
 
@@ -414,7 +414,7 @@ def test_skills_of_a_cli_that_no_file_is_for_stay(agentmux, repository_of):
     skill = '---\nname: one\ndescription: "One"\n---\nOne.\n'
     repository_of({"AGENTS.md": "Be brief.\n", ".claude/skills/one/SKILL.md": skill})
     value = json.loads(agentmux("init", "--format", "json")[1])
-    assert value["left"] == [{"path": ".claude/skills/one", "reason": "`claude` reads it by itself"}]
+    assert value["left"] == [{"path": ".claude/skills/one", "reason": "it reaches `claude` by itself"}]
 
 
 def test_from_nothing_a_file_that_holds_nothing_is_left_alone(agentmux, repository_of):

@@ -105,12 +105,12 @@ class Readers:
             return "it is personal by its name, and sources are committed"
         able = [each.name for each in self.catalog if each.instructions.written == name]
         if able:
-            return f"{listing(able)} would write it, and none of them was asked for"
+            return f"it is for {listing(able)}, and others were asked for"
         reading = [
             each.name for each in self.catalog if any(fnmatchcase(name, seen) for seen in each.instructions.native)
         ]
         if reading:
-            return f"{listing(reading)} reads it by itself, beside what agentmux writes"
+            return f"it reaches {listing(reading)} by itself, beside what agentmux writes"
         return "no provider of the catalog has it for its instruction file"
 
 
@@ -223,7 +223,7 @@ def _read_natively(tree: OutputTree, home: str, catalog: Sequence[Provider], kin
         for kind in provider.skills.native:
             for name in _skill_names(tree, below(home, kind)) if kind not in kinds else ():
                 found.setdefault(below(home, f"{kind}/{name}"), provider.name)
-    return [Left(place, f"`{name}` reads it by itself") for place, name in found.items()]
+    return [Left(place, f"it reaches `{name}` by itself") for place, name in found.items()]
 
 
 def _default(readers: Readers) -> list[str]:
