@@ -19,9 +19,11 @@ from agentmux_compiler.agent import (
     Use,
 )
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.providers import NAMES
 from agentmux_compiler.resolve import resolve
 from agentmux_compiler.segment import Text
 from agentmux_compiler.spec import load
+from agentmux_compiler.suggest import listing
 from agentmux_compiler.tree import DiskTree, MemoryTree
 
 needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
@@ -211,7 +213,7 @@ def test_unknown_and_repeated_providers():
             2,
             "there is no provider `claud`",
             "did you mean `claude`?",
-            ("the providers are `claude`, `codex`, `gemini`",),
+            (f"the providers are {listing(NAMES)}",),
         ),
         (
             "AMX207",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from agentmux_launcher.arguments import json_literal
 from agentmux_launcher.manifest import Argument, FromFile, LineRun, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agentmux_compiler.agent import Settings
     from agentmux_compiler.diagnostics import Diagnostic
@@ -47,21 +48,28 @@ def deliver(site: Site, segments: Sequence[Segment], settings: Settings) -> tupl
 
 
 def instruction_file(
-    site: Site, segments: Sequence[Segment], path: str, *, header: bool = False, template: str = "{}"
+    site: Site, segments: Sequence[Segment], path: str, *, header: bool = False, flag: FlagDelivery | None = None
 ) -> OutputFile:
-    """The file that holds a plan's text; `template` is what stands around it."""
+    """The file that holds a plan's text, as its CLI is to read it."""
     content, lines = render(segments, header=header)
-    before, _, after = template.partition("{}")
+    before, _, after = flag.template.partition("{}") if flag else ("", "", "")
     moved = before.count("\n")
     return OutputFile(
         path,
-        f"{before}{content.decode()}{after}".encode(),
+        f"{before}{escaped(content.decode(), flag.escapes if flag else {})}{after}".encode(),
         is_committed(path),
         site.use.at,
         (site.key,),
         tuple(LineRun(run.line + moved, run.count, run.segment, run.path, run.source_line) for run in lines),
         volatile=tuple(sorted({name for segment in segments for name in segment.volatile})),
     )
+
+
+def escaped(text: str, escapes: Mapping[str, str]) -> str:
+    """A text in which each key of `escapes` is replaced once; they do not overlap."""
+    if not escapes:
+        return text
+    return re.sub("|".join(re.escape(key) for key in escapes), lambda match: escapes[match[0]], text)
 
 
 def _in_folder(site: Site, segments: Sequence[Segment]) -> Delivered:
@@ -76,7 +84,7 @@ def _by_flag(site: Site, segments: Sequence[Segment]) -> tuple[Delivered, list[D
     flag = site.provider.flag_delivery
     if flag is None:
         return Delivered(), []
-    file = instruction_file(site, segments, below(site.own, flag.file), template=flag.template)
+    file = instruction_file(site, segments, below(site.own, flag.file), flag=flag)
     if flag.way == "directory":
         return Delivered((file,), filled(flag.argv, site.seen_from_cwd(site.own))), []
     if flag.way == "file":

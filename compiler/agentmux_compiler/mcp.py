@@ -11,7 +11,7 @@ from agentmux_compiler import rules
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import filled, literals
 from agentmux_compiler.lowered import OutputFile
-from agentmux_compiler.mcp_way import other_way, transport_of, way_of
+from agentmux_compiler.mcp_way import other_way, starts_in_session, transport_of, way_of
 from agentmux_compiler.references import behind, names_in, not_expressible, whole
 from agentmux_compiler.site import below, is_committed
 from agentmux_compiler.tree import byte_order
@@ -55,7 +55,7 @@ def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
     if not servers:
         return Servers(session=session), found
     variables = names_in(value for server in servers for value in _values(server))
-    found += _without_asking(site)
+    found += [*_without_asking(site), *_behind_trust(site)]
     if mcp.way == "arguments" and mcp.pieces is not None:
         argv = literals(item for server in servers for item in _arguments(site, mcp.pieces, server))
         return Servers((), argv, variables, session), found
@@ -144,6 +144,20 @@ def _without_asking(site: Site) -> list[Diagnostic]:
     message = f"`{site.provider.name}` runs the tools of these servers without asking, whatever `permission` says"
     return [
         rules.UNASKED_SERVER.at(site.agent.place("mcp"), message, help="give servers that write to other providers")
+    ]
+
+
+def _behind_trust(site: Site) -> list[Diagnostic]:
+    if not site.provider.mcp.behind_trust:
+        return []
+    name = site.provider.name
+    by_session = [f"write `controller: acp` under `providers.{name}`"] if starts_in_session(site.provider) else []
+    return [
+        rules.UNTRUSTED_SERVER.at(
+            site.agent.place("mcp"),
+            f"`{name}` starts these servers only where the user trusts the folder",
+            help=", or ".join([f"start `{name}` there once and trust the folder", *by_session]),
+        )
     ]
 
 

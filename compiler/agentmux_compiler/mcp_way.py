@@ -9,6 +9,7 @@ from agentmux_compiler.suggest import listing
 
 if TYPE_CHECKING:
     from agentmux_compiler.agent import Server
+    from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.site import Site
 
 _STARTED = {"started", "deferred", "if-trusted"}
@@ -16,6 +17,11 @@ _STARTED = {"started", "deferred", "if-trusted"}
 
 def transport_of(server: Server) -> str:
     return "http" if server.url is not None else "stdio"
+
+
+def starts_in_session(provider: Provider) -> bool:
+    """Whether the provider's agent starts servers over stdio that its session names."""
+    return provider.acp is not None and provider.acp.servers.stdio in _STARTED
 
 
 def way_of(site: Site, server: Server) -> str:

@@ -62,6 +62,9 @@ SKILL_TRUNCATED = Rule("AMX411", "skill-truncated", WARNING, "a skill descriptio
 ALSO_READ = Rule("AMX412", "also-read", NOTE, "a file that the CLI also reads by itself")
 UNASKED_SERVER = Rule("AMX414", "unasked-server", WARNING, "an MCP server whose tools run without asking")
 SHARED_SERVER = Rule("AMX415", "shared-server", WARNING, "an MCP server that other agents in the same folder get too")
+UNTRUSTED_SERVER = Rule(
+    "AMX417", "untrusted-server", WARNING, "an MCP server that the CLI starts only in a folder it trusts"
+)
 DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
 
 # 5xx: prefix

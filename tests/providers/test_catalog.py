@@ -88,6 +88,7 @@ def test_no_field_may_be_left_out_or_invented(name):
         "extra",
         "set",
         "session_modes",
+        "escapes",
         "sizes",
         "env",
         "aliases",

@@ -14,6 +14,8 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "claude": ("claude-code", "claude_code"),
     "codex": ("codex-cli",),
     "gemini": ("gemini-cli",),
+    "qwen": ("qwen-code", "qwen3-coder"),
+    "kimi": ("kimi-code", "kimi-cli", "kimi_code"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 

@@ -120,6 +120,7 @@ class FlagDelivery(Sourced):
     `argv` holds `{}`. `file` is the file's name below the plan's own folder, `template` its content around `{}` (a CLI
     may want front matter). `json_string` says the text is passed as a JSON string literal. With `directory` the
     text is read as one more file of the native chain. `on_resume`: False where a session that goes on refuses `argv`.
+    `escapes` maps what the CLI would not take as it stands to what says it.
     """
 
     way: Literal["file", "text", "directory"]
@@ -128,6 +129,7 @@ class FlagDelivery(Sourced):
     template: str
     json_string: bool
     on_resume: bool
+    escapes: Mapping[str, str]
 
 
 class Skills(Sourced):
@@ -185,7 +187,8 @@ class Mcp(Sourced):
 
     `secrets` says how `${NAME}` reaches a server: `expanded` by the CLI, `forwarded` by name, `inherited` with the
     CLI's environment, put into the `session` by the launcher. `expands` lists the fields in which the CLI expands it.
-    `without_asking` says the CLI's permission does not hold for these servers' tools. `names` is the pattern a server's
+    `without_asking` says the CLI's permission does not hold for these servers' tools, `behind_trust` that they are
+    started only where the trust gate is open. `names` is the pattern a server's
     name must have.
     """
 
@@ -202,6 +205,7 @@ class Mcp(Sourced):
     secrets: Literal["expanded", "forwarded", "inherited", "session", "none", "unknown"]
     expands: tuple[Literal["command", "env", "args", "url", "headers"], ...]
     without_asking: bool
+    behind_trust: bool
     names: str
 
 

@@ -45,7 +45,8 @@ class Trust(Sourced):
     """A gate that drops a project's files without a word: `gate` what it asks about, `drops` what it holds back.
 
     It is opened for one launch by `argv` (`{cwd}` is the absolute folder) or the variables of `set`; for good by an
-    `entry` in the user's own `file`, in that file's language (`{cwd}` again, `{now}` in seconds since 1970).
+    `entry` in the user's own `file`, in that file's language. Both may hold `{cwd}`, its last `{name}`, a `{digest}` of
+    it as the group's comment says, and `{now}` in seconds since 1970.
     """
 
     gate: Literal["none", "folder", "project-settings", "unknown"]
