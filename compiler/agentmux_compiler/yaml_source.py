@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -45,14 +46,22 @@ def parse(path: str, data: bytes) -> tuple[Node | None, list[Diagnostic]]:
 
 def parse_text(path: str, text: str) -> tuple[Node | None, list[Diagnostic]]:
     """As `parse`, of text that is decoded and searched for hidden characters already."""
+    node, found = _read(path, text)
+    return node, list(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(path: str, text: str) -> tuple[Node | None, tuple[Diagnostic, ...]]:
+    """Each text once in a process: revisions of a project, and rebuilds, have most of their files in common."""
     printable = visible(text)
     try:
         root = _compose(printable)
     except _PARSER_ERRORS as error:
-        return None, [describe(path, printable, error)]
+        return None, (describe(path, printable, error),)
     if root is None or (isinstance(root, ScalarNode) and not root.value and not root.style):
-        return None, [rules.EMPTY_SPEC.at(Span(path), "the file has no content")]
-    return _Reading(path, printable).read(root)
+        return None, (rules.EMPTY_SPEC.at(Span(path), "the file has no content"),)
+    node, found = _Reading(path, printable).read(root)
+    return node, tuple(found)
 
 
 def _compose(text: str) -> Any:
