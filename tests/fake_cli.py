@@ -201,6 +201,12 @@ def claude(value: dict) -> list[dict]:
     ]
 
 
+def qwen(value: dict) -> list[dict]:
+    """As Claude, with what the cache served inside the input."""
+    usage = {**ZERO, **value.get("usage", {})}
+    return claude({**value, "usage": {**usage, "input": usage["input"] + usage["read"]}})
+
+
 def codex(value: dict) -> list[dict]:
     usage = {**ZERO, **value.get("usage", {})}
     return [
@@ -246,7 +252,7 @@ def kimi(value: dict) -> list[dict]:
     ]
 
 
-DIALECTS = {"claude": claude, "codex": codex, "gemini": gemini, "kimi": kimi, "qwen": claude}
+DIALECTS = {"claude": claude, "codex": codex, "gemini": gemini, "kimi": kimi, "qwen": qwen}
 STEPS = {
     "read": _read,
     "frames": lambda value, _: say(lines(value)),

@@ -24,6 +24,7 @@ _WAITING = 64  # chunks of a stream that may wait in an inbox; a child that says
 class Output:
     """Bytes of the child's stdout."""
 
+    child: Child = field(repr=False)
     data: bytes
     taken: Callable[[], object] = field(repr=False, compare=False)
 
@@ -32,6 +33,7 @@ class Output:
 class Errors:
     """Bytes of the child's stderr."""
 
+    child: Child = field(repr=False)
     data: bytes
     taken: Callable[[], object] = field(repr=False, compare=False)
 
@@ -45,7 +47,7 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class Gone:
     """The child has ended; a stream of it may still be open, since others can hold it."""
 
     child: Child = field(repr=False)
@@ -66,7 +68,7 @@ class Signalled:
     number: int
 
 
-Message = Output | Errors | Closed | Ended | Typed | Signalled
+Message = Output | Errors | Closed | Gone | Typed | Signalled
 
 
 class Inbox:
@@ -148,7 +150,7 @@ class Child:
         """Seconds until `tick` is due; None where nothing is."""
         return None if self._due is None else max(0.0, self._due - time.monotonic())
 
-    def take(self, message: Closed | Ended) -> None:
+    def take(self, message: Closed | Gone) -> None:
         """What of the child has ended."""
         if isinstance(message, Closed):
             self._open.discard(message.stream)
@@ -206,7 +208,7 @@ class Child:
         _thread("stdout", lambda: _pass_on(self, "stdout", self.process.stdout, inbox))
         if (errors := self.process.stderr) is not None:
             _thread("stderr", lambda: _pass_on(self, "stderr", errors, inbox))
-        _thread("wait", lambda: inbox.put(Ended(self, self.process.wait())))
+        _thread("wait", lambda: inbox.put(Gone(self, self.process.wait())))
         self.state = State.RUNNING
 
 
@@ -215,7 +217,7 @@ def _pass_on(child: Child, stream: Stream, source: Source, inbox: Inbox) -> None
     kind = Output if stream == "stdout" else Errors
     while data := source.read():
         slots.acquire()
-        inbox.put(kind(data, slots.release))
+        inbox.put(kind(child, data, slots.release))
     inbox.put(Closed(child, stream))
 
 

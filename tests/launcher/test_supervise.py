@@ -15,7 +15,7 @@ import pytest
 from agentmux_launcher import processes
 from agentmux_launcher.guard import Guard
 from agentmux_launcher.pty import Command, Exit, Size, Wiring, spawn
-from agentmux_launcher.supervise import Child, Closed, Ended, Errors, Grace, Inbox, Output, Rung, Signalled, State
+from agentmux_launcher.supervise import Child, Closed, Errors, Gone, Grace, Inbox, Output, Rung, Signalled, State
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
@@ -43,11 +43,11 @@ class Watched:
         while not condition():
             assert time.monotonic() < deadline
             match self.inbox.get(min(0.05, self.child.remaining() or 0.05)):
-                case Output(data):
+                case Output(_, data):
                     self.out += data
-                case Errors(data):
+                case Errors(_, data):
                     self.err += data
-                case Closed() | Ended() as message:
+                case Closed() | Gone() as message:
                     self.child.take(message)
             self.child.tick()
 

@@ -1,0 +1,1 @@
+"""How a CLI is driven: one process for many turns, a process for each, or its own screen."""

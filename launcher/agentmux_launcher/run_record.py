@@ -1,0 +1,166 @@
+"""What a run leaves behind as it goes: its frames in its folder, its account in the ledger."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from agentmux_launcher import ledger as rows
+from agentmux_launcher.accounting import Account, add
+from agentmux_launcher.codec import to_json
+from agentmux_launcher.events import End, Event, Failure, Usage
+from agentmux_launcher.window import window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from agentmux_launcher.controllers.base import Controller
+    from agentmux_launcher.ledger import Ledger
+    from agentmux_launcher.processes import Known
+    from agentmux_launcher.reading import Ended
+    from agentmux_launcher.run_folder import RunFolder
+
+_USAGE = (
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cache_write_1h_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+)
+
+
+class RunRecord:
+    """One run. Without a ledger (`None`) the folder alone is kept."""
+
+    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None) -> None:
+        self.account = Account()
+        self.run = run
+        self._folder = folder
+        self._ledger = ledger
+        self._written = 0
+        self._began = time.time()
+        self._usage: list[Usage] = []
+        self._failure: Failure | None = None
+        self._ended = False
+        self._do(lambda known: known.begin(run))
+
+    def started(self, child: Known, controller: Controller) -> None:
+        self._folder.begin(controller.start, lasting=controller.lasting)
+        self._do(lambda known: known.started(self.run.run_id, child))
+
+    def output(self, data: bytes) -> None:
+        self._folder.output(data)
+
+    def errors(self, data: bytes) -> None:
+        self._folder.errors(data)
+
+    def sent(self, frame: Mapping[str, Any]) -> None:
+        self._folder.sent(frame)
+
+    def event(self, event: Event) -> None:
+        self.account = add(self.account, event)
+        if isinstance(event, Usage):
+            self._usage.append(event)
+        elif isinstance(event, Failure):
+            self._failure, self._ended = event, True
+        elif isinstance(event, End):
+            self._ended = True
+
+    def turn(self, controller: Controller) -> None:
+        """Write down the turn that has ended, if one has."""
+        if not self._ended:
+            return
+        if self.account.turns and self.account.turns[-1].stop_reason is None:
+            self.account = add(self.account, End("error"))
+        self._written += 1
+        turn, usage = self._turn(controller.session_id), self._usage_rows()
+        failure, session = self._failure_row(), self._session(controller)
+        self._do(lambda known: known.turn(turn, usage, failure, session))
+        self._usage, self._failure, self._ended, self._began = [], None, False, time.time()
+
+    def ended(self, end: Ended) -> None:
+        self._folder.end(end)
+
+    def close(self, exit_code: int) -> None:
+        self._folder.close()
+        self._do(lambda known: known.ended(self.run.run_id, exit_code))
+
+    def _turn(self, session_id: str | None) -> rows.Turn:
+        turn = self.account.turns[-1] if self.account.turns else None
+        tokens = turn.tokens if turn else None
+        size = window(self.account)
+        return rows.Turn(
+            run_id=self.run.run_id,
+            turn=self._written,
+            session_id=session_id,
+            model=self.account.model or self.run.model,
+            started=self._began,
+            ended=time.time(),
+            stop_reason=turn.stop_reason if turn else None,
+            calls=len(turn.calls) if turn else 0,
+            **{name: getattr(tokens, name.removesuffix("_tokens"), None) for name in _USAGE},
+            context_tokens=self.account.context,
+            context_window=size.tokens if size else None,
+            prefill_tokens=tokens.prompt if tokens else None,
+            usd=turn.usd if turn else None,
+        )
+
+    def _usage_rows(self) -> list[rows.UsageRow]:
+        return [
+            rows.UsageRow(
+                run_id=self.run.run_id,
+                turn=self._written,
+                number=number,
+                scope=usage.scope,
+                **{name: getattr(usage, name) for name in _USAGE},
+                context_tokens=usage.context_tokens,
+                context_window=usage.context_window,
+                model=usage.model,
+                message_id=usage.message_id,
+                parent=usage.parent,
+            )
+            for number, usage in enumerate(self._usage)
+        ]
+
+    def _failure_row(self) -> rows.FailureRow | None:
+        failure = self._failure
+        if failure is None:
+            return None
+        return rows.FailureRow(
+            self.run.run_id,
+            self._written,
+            failure.class_.value,
+            failure.title,
+            failure.detail,
+            failure.exit_code,
+            failure.signal,
+            failure.retryable,
+            failure.retry_after_ms,
+        )
+
+    def _session(self, controller: Controller) -> rows.Session | None:
+        if controller.session_id is None:
+            return None
+        run, counters = self.run, controller.counters
+        return rows.Session(
+            provider=run.provider,
+            session_id=controller.session_id,
+            project=run.project,
+            agent=run.agent,
+            model=run.model,
+            effort=run.effort,
+            permission=run.permission,
+            cli_version=run.cli_version,
+            plan=run.plan,
+            prefix=run.prefix,
+            last_run=run.run_id,
+            context_tokens=self.account.context,
+            counters=None if counters is None else json.dumps(to_json(counters)),
+            updated=time.time(),
+        )
+
+    def _do(self, work: Callable[[Ledger], object]) -> None:
+        if self._ledger is not None:
+            work(self._ledger)
