@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from agentmux_compiler import rules, snapshots
 from agentmux_compiler.git_objects import GitError
 from agentmux_compiler.git_tree import revision
+from agentmux_compiler.source_ids import ids_on_disk
 from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import PlanPrefix
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 GIT = "git:"
 
 
-def prefixes_at(root: Path, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:
+def prefixes_at(tree: DiskTree, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:
     """Plans by `AGENT/PROVIDER` at `base`: `snapshots`, `git:REV`, or a folder (a project, or one of snapshots).
 
-    Sources of another revision or folder are compiled in memory; what is wrong with them is reported as one error.
+    `tree` is what `current` was compiled from. Sources of another revision or folder are compiled in memory.
     """
     if base == "snapshots":
-        return _accepted(DiskTree(root), current.settings.snapshots, current)
+        return _accepted(DiskTree(tree.root), current.settings.snapshots, current)
     if base.startswith(GIT):
-        return _revision(root, base, compile_tree)
+        return _revision(tree, base, current, compile_tree)
     folder = Path(base)
     if (folder / "plans").is_dir():
         return _accepted(DiskTree(folder.parent), folder.name, current)
@@ -46,16 +47,26 @@ def _accepted(tree: Tree, folder: str, current: Compiled) -> Prefixes:
     return baseline.plans, found
 
 
-def _revision(root: Path, base: str, compile_tree: Compile) -> Prefixes:
+def _revision(tree: DiskTree, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:
+    from agentmux_compiler.outcomes import outcome_at  # noqa: PLC0415  it stands above the pipeline
+    from agentmux_compiler.prefix_cache import prefix_cache  # noqa: PLC0415  it brings a database
+
     try:
-        with revision(root, base.removeprefix(GIT)) as tree:
-            return _compiled(compile_tree(tree))
+        with revision(tree.root, base.removeprefix(GIT)) as then:
+            if then.top and ids_on_disk(tree, then.top).stand_in(then):
+                return _compiled(current)
+            with prefix_cache(tree.root) as cache:
+                return _by_key(outcome_at(then, cache, compile_tree).outcome.plans)
     except GitError as error:
         return {}, [_unusable(base, str(error))]
 
 
 def _compiled(compiled: Compiled) -> Prefixes:
-    return {plan.prefix.key: plan.prefix for plan in compiled.plans}, []
+    return _by_key(plan.prefix for plan in compiled.plans)
+
+
+def _by_key(plans: Iterable[PlanPrefix]) -> Prefixes:
+    return {plan.key: plan for plan in plans}, []
 
 
 def _unusable(base: str, reason: str) -> Diagnostic:

@@ -61,15 +61,15 @@ class Objects:
     def folder(self, id_: str) -> Mapping[str, Item]:
         """Names to items; submodules are left out."""
         if id_ not in self._folders:
-            self._folders[id_] = dict(_items(self._content(id_), len(id_) // 2))
+            self._folders[id_] = dict(_items(self.content(id_), len(id_) // 2))
         return self._folders[id_]
 
     def file(self, id_: str) -> bytes:
         if id_ not in self._files:
-            self._files[id_] = self._content(id_)
+            self._files[id_] = self.content(id_)
         return self._files[id_]
 
-    def _content(self, id_: str) -> bytes:
+    def content(self, id_: str) -> bytes:
         found = self._ask(id_)
         if found is None:
             raise GitError(f"object {id_} is missing")

@@ -43,6 +43,11 @@ class GitTree:
         item = self._find(path)
         return item.id if item and item.mode != FOLDER_MODE else None
 
+    def folder_id(self, path: str) -> str | None:
+        """The object id of a folder, links followed; None where there is no folder."""
+        item = self._find(path)
+        return item.id if item and item.mode == FOLDER_MODE else None
+
     def _leads_to_folder(self, folder: str, name: str, item: Item) -> bool:
         found = self._find(posixpath.join(folder or ".", name)) if item.mode == LINK_MODE else item
         return found is not None and found.mode == FOLDER_MODE

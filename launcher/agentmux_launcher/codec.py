@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def to_json(value: Any) -> Any:
-    """A dataclass as plain JSON values: tuples become lists, enums their value."""
+    """A dataclass as plain JSON values: tuples become lists, sets sorted ones, enums their value."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {item.name: to_json(getattr(value, item.name)) for item in dataclasses.fields(value)}
     if isinstance(value, enum.Enum):
@@ -23,6 +23,8 @@ def to_json(value: Any) -> Any:
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [to_json(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(to_json(item) for item in value)
     return value
 
 
@@ -46,6 +48,8 @@ def _build(shape: Any, value: Any) -> Any:
         return _build_union(get_args(shape), value)
     if origin is tuple:
         return _build_tuple(get_args(shape), value)
+    if origin is frozenset:
+        return frozenset(_build_tuple((*get_args(shape), ...), value))
     if origin in {dict, Mapping}:
         item = get_args(shape)[1]
         return {key: _build(item, each) for key, each in value.items()}
