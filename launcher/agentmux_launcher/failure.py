@@ -62,8 +62,9 @@ TITLES = {
 RETRYABLE = {FailureClass.RATE_LIMITED, FailureClass.OVERLOADED, FailureClass.SERVER_ERROR, FailureClass.NETWORK}
 
 AFTER = re.compile(
-    r"\b(?:try again|retry) (?:in|after) (?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|m|h)[a-z]*\b", re.IGNORECASE
+    r"\b(?:try again|retry) (?:in|after) (?P<time>(?:\d+(?:\.\d+)? ?(?:ms|s|m|h)[a-z]* ?)+)", re.IGNORECASE
 )
+SPAN = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s|m|h)", re.IGNORECASE)
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
@@ -71,7 +72,7 @@ UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 class Evidence:
     """All that is known of how a process, or one turn of it, ended.
 
-    `exit_code` is null where it is not known; a signal that ended the process is `signal`. `ended` says who ended
+    `exit_code` is null where it is not known; a signal that ended the process is `signal`. `by` says who ended
     it. `stderr` and `stdout` are the last `TAIL` lines that are no frames (and of stderr the first `HEAD`, since a
     usage text follows what it explains), `troubles` what went wrong in the last turn
     (oldest first) and was not overcome. `opened`: a frame came; `spoke`: the model said or did something; `closed`:
@@ -80,7 +81,7 @@ class Evidence:
 
     exit_code: int | None = None
     signal: int | None = None
-    ended: Literal["itself", "stopped", "timed_out", "not_found", "not_executable"] = "itself"
+    by: Literal["itself", "stopped", "timed_out", "not_found", "not_executable"] = "itself"
     stderr: tuple[str, ...] = ()
     stdout: tuple[str, ...] = ()
     troubles: tuple[Trouble, ...] = ()
@@ -139,17 +140,18 @@ def _failure(found: Found, evidence: Evidence, table: FailureTable) -> Failure:
 
 def _retry_after(words: str) -> int | None:
     named = AFTER.search(words)
-    return round(float(named["number"]) * UNITS[named["unit"].lower()]) if named else None
+    spans = SPAN.finditer(named["time"]) if named else ()
+    return round(sum(float(span["number"]) * UNITS[span["unit"].lower()] for span in spans)) if named else None
 
 
 def _not_started(evidence: Evidence, _table: FailureTable) -> Found | None:
     by_shell = evidence.exit_code in {NOT_EXECUTABLE, NOT_FOUND} and not evidence.opened
-    missing = evidence.ended in {"not_found", "not_executable"}
+    missing = evidence.by in {"not_found", "not_executable"}
     return Found(FailureClass.CLI_MISSING) if missing or by_shell else None
 
 
 def _stopped(evidence: Evidence, _table: FailureTable) -> Found | None:
-    return Found(FailureClass.INTERRUPTED) if evidence.ended == "stopped" else None
+    return Found(FailureClass.INTERRUPTED) if evidence.by == "stopped" else None
 
 
 def _by_frames(evidence: Evidence, table: FailureTable) -> Found | None:
@@ -160,7 +162,7 @@ def _by_frames(evidence: Evidence, table: FailureTable) -> Found | None:
 
 
 def _timed_out(evidence: Evidence, table: FailureTable) -> Found | None:
-    if evidence.ended != "timed_out":
+    if evidence.by != "timed_out":
         return None
     return _by_retries(evidence, table) or Found(FailureClass.TIMEOUT)
 

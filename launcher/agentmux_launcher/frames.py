@@ -31,7 +31,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A line of text that is no object: the CLI's own words."""
+    """A line of text that is no object, as it came: the CLI's own words."""
 
     text: str
 
@@ -73,8 +73,8 @@ class Splitter:
     def close(self) -> Iterator[Item]:
         """What is left when the stream ends: a last line without its end, or half a frame."""
         for item in self._end_line():
-            cut = isinstance(item, Stray) and item.text.startswith("{")
-            yield Half(item.text) if isinstance(item, Stray) and cut else item
+            half = isinstance(item, Stray) and _inside(item.text.encode())[:1] == b"{"
+            yield Half(item.text) if isinstance(item, Stray) and half else item
 
     def _gather(self, part: bytes) -> Iterator[Item]:
         if self._skipping:
@@ -108,7 +108,7 @@ def parse(line: bytes) -> Frame | Stray | None:
     if not inside:
         return None
     value = _object(inside) if inside[:1] == b"{" else None
-    return Stray(_text(inside)) if value is None else Frame(value, line)
+    return Stray(_text(line)) if value is None else Frame(value, line)
 
 
 def _inside(line: bytes) -> bytes:
@@ -136,8 +136,8 @@ def _object(line: bytes) -> Mapping[str, Any] | None:
 
 
 def without_escapes(text: str) -> str:
-    """Words for people and for patterns: no escape sequence anywhere, no white space at the end."""
-    return _ESCAPE.sub("", text).rstrip()
+    """Words for people and for patterns: no escape sequence and no NUL anywhere, no white space at the end."""
+    return _ESCAPE.sub("", text).replace("\0", "").rstrip()
 
 
 def _text(line: bytes) -> str:

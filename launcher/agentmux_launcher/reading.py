@@ -52,17 +52,17 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
-    """How a process ended. A code or signal of null is not known, or was none; `ended` says who ended it."""
+class Ended:
+    """How a process ended. A code or signal of null is not known, or was none; `by` says who ended it."""
 
     code: int | None = None
     signal: int | None = None
-    ended: Literal["itself", "stopped", "timed_out", "not_found", "not_executable"] = "itself"
+    by: Literal["itself", "stopped", "timed_out", "not_found", "not_executable"] = "itself"
 
 
-def exit_of(returncode: int | None) -> Exit:
-    """An exit from what `subprocess` calls a return code: a signal is negative."""
-    return Exit(signal=-returncode) if returncode is not None and returncode < 0 else Exit(returncode)
+def ended(returncode: int | None) -> Ended:
+    """How a process ended, from what `subprocess` calls a return code: a signal is negative."""
+    return Ended(signal=-returncode) if returncode is not None and returncode < 0 else Ended(returncode)
 
 
 class Reader:
@@ -79,12 +79,13 @@ class Reader:
         self._tail: deque[str] = deque(maxlen=TAIL)
         self._troubles: list[Trouble] = []
         self._pending: Failure | None = None
+        self._of_last_turn = 0
         self._told = self._opened = self._did = self._closed = self._cut = False
 
     @property
     def counters(self) -> Tokens | None:
-        """What the session's counters stand at; see `usage.Start`."""
-        return self._translator.counters
+        """What the session's counters stand at; see `usage.Start`. After half a turn nobody knows."""
+        return self._translator.counters if self._closed or not self._opened else None
 
     def stdout(self, chunk: bytes) -> Iterator[Event]:
         for item in self._out.feed(chunk):
@@ -98,7 +99,7 @@ class Reader:
         """A frame that went to the CLI."""
         yield from self._translated(self._translator.sent(frame))
 
-    def close(self, end: Exit) -> Iterator[Event]:
+    def close(self, end: Ended) -> Iterator[Event]:
         """The end of both streams and of the process."""
         for item in self._err.close():
             yield from self._aside(item)
@@ -158,12 +159,13 @@ class Reader:
         """A failure that waited for the exit did not end the process."""
         if self._pending:
             yield self._pending
-        self._pending, self._told, self._closed = None, False, False
+        del self._troubles[: self._of_last_turn]
+        self._pending, self._of_last_turn, self._told, self._closed = None, 0, False, False
 
     def _end_turn(self) -> Iterator[Event]:
         self._closed = True
         failed = any(trouble.weight == "final" for trouble in self._troubles)
-        failure = classify(self._evidence(Exit()), self._reading.failures) if failed else None
+        failure = classify(self._evidence(Ended()), self._reading.failures) if failed else None
         if failure and self._reading.lasting:
             self._told = True
             yield failure
@@ -171,19 +173,20 @@ class Reader:
             self._pending = failure
         if not self._pending:
             self._troubles = []
+        self._of_last_turn = len(self._troubles)
 
-    def _last(self, end: Exit) -> Failure | None:
+    def _last(self, end: Ended) -> Failure | None:
         """What the end of the process says, unless that was told."""
-        by_itself = end.ended == "itself" and end.signal is None
+        by_itself = end.by == "itself" and end.signal is None
         if self._told and by_itself:
             return None
         return classify(self._evidence(end), self._reading.failures)
 
-    def _evidence(self, end: Exit) -> Evidence:
+    def _evidence(self, end: Ended) -> Evidence:
         return Evidence(
             end.code,
             end.signal,
-            end.ended,
+            end.by,
             (*self._head, *self._tail),
             tuple(self._stray),
             tuple(self._troubles),
@@ -195,7 +198,7 @@ class Reader:
         )
 
 
-def replay(stdout: bytes, stderr: bytes, end: Exit, reading: Reading) -> Iterator[Event]:
+def replay(stdout: bytes, stderr: bytes, end: Ended, reading: Reading) -> Iterator[Event]:
     """The events of a recording; what came on stderr follows what came on stdout, since nobody wrote down when."""
     reader = Reader(reading)
     yield from reader.stdout(stdout)

@@ -47,7 +47,7 @@ class AntigravityTranslator(Translator):
             yield Session(session)
 
     def _step(self, step: Mapping[str, Any]) -> Iterator[Event]:
-        kind, text = step.get("step_type"), first(step.get("text_delta"))
+        kind, text = str(step.get("step_type")), first(step.get("text_delta"))
         name = f"{step.get('conversation_id') or self._session or ''}-{step.get('step_index')}"
         if kind == "agent_response" and text:
             yield Text(text, name)

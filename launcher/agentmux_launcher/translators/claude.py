@@ -72,7 +72,7 @@ class ClaudeTranslator(Translator):
         yield from self._messages.all_ended()
 
     def _system(self, frame: Mapping[str, Any]) -> Iterator[Event | Trouble]:
-        subtype = frame.get("subtype")
+        subtype = str(frame.get("subtype"))
         if subtype == "init":
             yield from self._init(frame)
         elif subtype == "api_retry":
@@ -122,8 +122,8 @@ class ClaudeTranslator(Translator):
         spoke = self._messages.spoke
         yield from self._messages.turn_ended()
         failed, said = self._trouble(frame), first(frame.get("result"))
-        if said and not failed and not spoke:
-            yield Text(said)
+        if said and not failed and not spoke and not count(frame.get("num_turns")):
+            yield Text(said)  # the answer of a command of the CLI's own, which no model was asked for
         yield from self._figures.events(frame, self._session.model)
         self.counters = self._figures.counters
         yield from self._permissions.listed(frame)
