@@ -52,7 +52,8 @@ def outcome(root, name, calls):
         return outcome_at(tree, cache, compiling(calls)).outcome
 
 
-def test_what_was_compiled_is_not_compiled_again(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_what_was_compiled_is_not_compiled_again(tmp_path):
     calls = []
     first = outcome(tmp_path, "HEAD", calls)
     assert outcome(tmp_path, "HEAD", calls) == first
@@ -86,14 +87,16 @@ def test_sources_that_do_not_compile_are_remembered_too(git, tmp_path):
     assert len(calls) == 1
 
 
-def test_the_cache_is_not_seen_by_git(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_the_cache_is_not_seen_by_git(tmp_path):
     outcome(tmp_path, "HEAD", [])
     done = subprocess.run(["git", "-C", str(tmp_path), "status", "--short"], check=True, capture_output=True)
     assert (tmp_path / FOLDER / ".gitignore").read_bytes() == b"*\n"
     assert done.stdout == b""
 
 
-def test_a_spoilt_cache_is_made_anew(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_a_spoilt_cache_is_made_anew(tmp_path):
     calls = []
     outcome(tmp_path, "HEAD", calls)
     (kept,) = (tmp_path / FOLDER).glob("*.sqlite")
@@ -103,7 +106,8 @@ def test_a_spoilt_cache_is_made_anew(git, tmp_path):
     assert len(calls) == 3  # then it is gone, then it is filled
 
 
-def test_a_spoilt_row_is_compiled_again(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_a_spoilt_row_is_compiled_again(tmp_path):
     calls = []
     first = outcome(tmp_path, "HEAD", calls)
     (kept,) = (tmp_path / FOLDER).glob("*.sqlite")
@@ -115,7 +119,8 @@ def test_a_spoilt_row_is_compiled_again(git, tmp_path):
     assert len(calls) == 2
 
 
-def test_the_table_of_another_version_is_removed(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_the_table_of_another_version_is_removed(tmp_path):
     other = tmp_path / FOLDER / "prefixes-0.0.0-0.sqlite"
     other.parent.mkdir(parents=True)
     other.write_bytes(b"")
@@ -124,7 +129,8 @@ def test_the_table_of_another_version_is_removed(git, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-def test_a_cache_behind_a_link_is_left_alone(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_a_cache_behind_a_link_is_left_alone(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (tmp_path / ".agentmux").symlink_to(elsewhere)
@@ -150,7 +156,8 @@ def test_a_base_that_was_compiled_before_comes_out_of_the_cache(git, tmp_path):
         assert cache.find(tree) is not None
 
 
-def test_ids_on_disk_are_those_of_git(git, tmp_path):
+@pytest.mark.usefixtures("git")
+def test_ids_on_disk_are_those_of_git(tmp_path):
     disk = DiskTree(tmp_path)
     compile_project(disk)
     with revision(tmp_path, "HEAD") as tree:

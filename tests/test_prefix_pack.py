@@ -1,3 +1,5 @@
+import zlib
+
 import pytest
 
 from agentmux_compiler.pipeline import compile_project
@@ -28,7 +30,15 @@ def test_this_repository_comes_back_value_for_value(repository):
     assert unpack(pack(plans)) == plans
 
 
-@pytest.mark.parametrize("data", [b"", b"text", pack(())[:-1], pack(())[:4]])
-def test_other_bytes_are_refused(data):
-    with pytest.raises(ValueError):
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "incomplete"),
+        (b"text", "incorrect header"),
+        (pack(())[:-1], "incomplete"),
+        (zlib.compress(b"{"), "Expecting"),
+    ],
+)
+def test_other_bytes_are_refused(data, said):
+    with pytest.raises(ValueError, match=said):
         unpack(data)

@@ -46,10 +46,9 @@ def _build(shape: Any, value: Any) -> Any:
     origin = get_origin(shape)
     if origin in {Union, types.UnionType}:
         return _build_union(get_args(shape), value)
-    if origin is tuple:
-        return _build_tuple(get_args(shape), value)
-    if origin is frozenset:
-        return frozenset(_build_tuple((*get_args(shape), ...), value))
+    if origin in {tuple, frozenset}:
+        items = _build_tuple(get_args(shape) if origin is tuple else (*get_args(shape), ...), value)
+        return origin(items)
     if origin in {dict, Mapping}:
         item = get_args(shape)[1]
         return {key: _build(item, each) for key, each in value.items()}
