@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from agentmux_launcher import ledger_schema, managed
-from agentmux_launcher.codec import from_json, to_json
+from agentmux_launcher.codec import to_json
 from agentmux_launcher.ledger_schema import LedgerError
 from agentmux_launcher.processes import Known, alive
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agentmux_launcher.manifest import LaunchPlan
 
-__all__ = ["Ledger", "LedgerError", "Run", "Segment", "Session", "Turn", "UsageRow", "path_of"]
+__all__ = ["Ledger", "LedgerError", "Run", "Session", "Turn", "UsageRow", "path_of"]
 
 FILE = "ledger.sqlite3"
 T = TypeVar("T")
@@ -148,18 +148,6 @@ class Session:
     updated: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """One part of the prompt a run began with; `text` is None for what is the CLI's own."""
-
-    layer: str
-    name: str
-    path: str | None
-    line: int | None
-    size: int
-    text: str | None
-
-
 def path_of(environ: Mapping[str, str]) -> Path:
     """Where the user's ledger is."""
     return managed.home(environ) / FILE
@@ -234,22 +222,36 @@ class Ledger:
             connection.execute("INSERT OR IGNORE INTO plans VALUES (?, ?)", (digest(text), text))
         return digest(text)
 
-    def keep_prefix(self, segments: Sequence[Segment]) -> str:
-        """Keep a prompt, each of its texts once; its digest."""
-        texts = {digest(each.text): each.text for each in segments if each.text is not None}
-        rows = [{**to_json(each), "text": None if each.text is None else digest(each.text)} for each in segments]
-        text = json.dumps(rows, sort_keys=True, ensure_ascii=False)
+    def keep_prefix(self, prefix: Mapping[str, Any]) -> str:
+        """Keep a plan's prefix as `codec.to_json` gives it, each of its texts once; its digest."""
+        texts: dict[str, str] = {}
+        segments = [{**each, "body": _without_text(each["body"], texts)} for each in prefix["segments"]]
+        text = json.dumps({**prefix, "segments": segments}, sort_keys=True, ensure_ascii=False)
         with ledger_schema.writing(self._connection) as connection:
             connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
             connection.execute("INSERT OR IGNORE INTO prefixes VALUES (?, ?)", (digest(text), text))
         return digest(text)
 
-    def prefix(self, wanted: str) -> tuple[Segment, ...] | None:
-        """A kept prompt by its digest."""
+    def prefix(self, wanted: str) -> dict[str, Any] | None:
+        """A prefix that was kept, by its digest."""
         found = self._connection.execute("SELECT prefix FROM prefixes WHERE digest = ?", (wanted,)).fetchone()
         if found is None:
             return None
-        return tuple(from_json(Segment, {**row, "text": self._text(row["text"])}) for row in json.loads(found[0]))
+        prefix: dict[str, Any] = json.loads(found[0])
+        for segment in prefix["segments"]:
+            if segment["body"] is not None:
+                segment["body"]["text"] = self._text(segment["body"]["text"])
+        return prefix
+
+    def keep_version(self, path: str, stamp: str, version: str) -> None:
+        """Keep what an executable said its version is; `stamp` changes when the file does."""
+        with ledger_schema.writing(self._connection) as connection:
+            connection.execute("INSERT OR REPLACE INTO executables VALUES (?, ?, ?)", (path, stamp, version))
+
+    def version(self, path: str, stamp: str) -> str | None:
+        query = "SELECT version FROM executables WHERE path = ? AND stamp = ?"
+        found = self._connection.execute(query, (path, stamp)).fetchone()
+        return None if found is None else str(found[0])
 
     def runs(self, project: str | None = None) -> list[Run]:
         """All runs, the oldest first."""
@@ -288,11 +290,9 @@ class Ledger:
     def failures(self, run_id: str) -> list[FailureRow]:
         return self._rows(FailureRow, "SELECT * FROM failures WHERE run_id = ? ORDER BY turn", (run_id,))
 
-    def _text(self, wanted: str | None) -> str | None:
-        if wanted is None:
-            return None
+    def _text(self, wanted: str) -> str:
         found = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (wanted,)).fetchone()
-        return None if found is None else str(found[0])
+        return str(found[0])
 
     def _put(self, table: str, row: Any) -> None:
         """Insert a row, or replace the one of the same key; columns are the fields."""
@@ -306,6 +306,14 @@ class Ledger:
         cursor = self._connection.execute(query, values)
         names = [column[0] for column in cursor.description]
         return [_built(shape, dict(zip(names, row, strict=True))) for row in cursor]
+
+
+def _without_text(body: Mapping[str, Any] | None, texts: dict[str, str]) -> dict[str, Any] | None:
+    """The body with a digest in place of its text, which goes to `texts`."""
+    if body is None:
+        return None
+    texts[digest(body["text"])] = body["text"]
+    return {**body, "text": digest(body["text"])}
 
 
 _BOOLEANS = ("forked", "retryable")

@@ -54,6 +54,7 @@ CREATE TABLE sessions (
 CREATE TABLE plans (digest TEXT PRIMARY KEY, plan TEXT NOT NULL);
 CREATE TABLE prefixes (digest TEXT PRIMARY KEY, prefix TEXT NOT NULL);
 CREATE TABLE texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE executables (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, version TEXT NOT NULL);
 """
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from agentmux_launcher import processes
-from agentmux_launcher.ledger import FailureRow, Ledger, LedgerError, Run, Segment, Session, Turn, UsageRow, path_of
+from agentmux_launcher.ledger import FailureRow, Ledger, LedgerError, Run, Session, Turn, UsageRow, path_of
 from agentmux_launcher.manifest import Environment, LaunchPlan, Literal
 
 RUN = Run(
@@ -118,18 +118,26 @@ def test_a_plan_is_kept_once(ledger, path):
     assert count(path, "plans") == 1
 
 
-def test_the_texts_of_a_prompt_are_kept_once_and_outlast_the_project(ledger, path):
-    shared = Segment("instructions", "bundle", "bundles/style.md", 1, 6, "Brief.")
-    prompts = [
-        [Segment("tools", "tools", None, None, 5000, None), shared],
-        [shared, Segment("startup", "startup", "agents.d/a.yaml", 9, 3, "Go.")],
+def test_the_texts_of_a_prefix_are_kept_once_and_outlast_the_project(ledger, path):
+    shared = {"layer": "instructions", "body": {"text": "Brief.\n", "path": "bundles/style.md", "lines": [1]}}
+    startup = {"layer": "startup", "body": {"text": "Go.\n", "path": "agents.d/a.yaml", "lines": [9]}}
+    prefixes = [
+        {"agent": "a", "segments": [{"layer": "tools", "body": None, "size": 5000}, shared]},
+        {"agent": "b", "segments": [shared, startup]},
     ]
 
-    digests = [ledger.keep_prefix(prompt) for prompt in prompts]
+    digests = [ledger.keep_prefix(prefix) for prefix in prefixes]
 
-    assert [list(ledger.prefix(digest)) for digest in digests] == prompts
+    assert [ledger.prefix(digest) for digest in digests] == prefixes
     assert ledger.prefix("unknown") is None
     assert count(path, "texts") == 2
+
+
+def test_a_version_holds_for_the_file_that_said_it(ledger):
+    ledger.keep_version("/usr/bin/codex", "1 2", "0.171.0")
+
+    assert ledger.version("/usr/bin/codex", "1 2") == "0.171.0"
+    assert ledger.version("/usr/bin/codex", "3 4") is None
 
 
 def test_a_block_that_fails_leaves_nothing(ledger):
