@@ -363,3 +363,12 @@ def test_overrides_take_the_place_of_the_spec():
 
     applied = Overrides(model="sonnet", permission=Permission.EDIT).apply(asked)
     assert applied == replace(asked, model="sonnet", permission=Permission.EDIT)
+
+
+def test_a_mode_without_arguments_of_its_own_begins_with_the_first_group():
+    provider = load_provider("codex")
+    use = Use("codex", Span("agents.d/worker.yaml", 1), permission=Permission.EDIT, controller="terminal")
+
+    argv, found = build_argv(provider, use, ArgumentParts())
+
+    assert (shown(argv, {}), found) == (("-s", "workspace-write"), [])

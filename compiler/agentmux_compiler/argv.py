@@ -159,7 +159,7 @@ def _flags(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts) -> Ma
 
 def _bare_flags(argv: tuple[str, ...]) -> frozenset[str]:
     """Flags of a mode that take no value; said twice, some CLIs refuse them."""
-    following = (*argv[1:], "-")
+    following = (*argv[1:], "-")[: len(argv)]
     return frozenset(flag for flag, after in zip(argv, following, strict=True) if flag[:1] == "-" and after[:1] == "-")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.argv import literals
 from agentmux_compiler.diagnostics import Diagnostic
+from agentmux_compiler.modes import mode_of, permissions_of
 from agentmux_compiler.providers.schema import Redirect
 from agentmux_compiler.references import names_in, not_expressible, whole
 from agentmux_compiler.tree import byte_order
@@ -17,6 +18,8 @@ from agentmux_launcher.manifest import Argument, Environment
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agentmux_compiler.agent import Use
+    from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.site import Site
 
 AGENT_ID = "AGENTMUX_AGENT_ID"
@@ -43,8 +46,8 @@ class _Making:
 def environment(site: Site, needed: Iterable[str]) -> tuple[Environment, tuple[Argument, ...], list[Diagnostic]]:
     """Environment and redirecting arguments of a plan; `needed` are variables its MCP servers name."""
     making = _Making(values={AGENT_ID: site.agent.name, **site.provider.variables.set})
+    making.values |= by_use(site.provider, site.use)
     _redirect(site, making)
-    _effort(site, making)
     _from_spec(site, making)
     making.passed.update(needed)
     ours = {*making.values, *making.passed, *making.renamed}
@@ -95,18 +98,19 @@ def _redirect(site: Site, making: _Making) -> None:
     else:
         if redirect.variable is not None:
             making.values[redirect.variable] = use.base_url
-        making.argv += literals(item.replace("{base_url}", json_literal(use.base_url)) for item in redirect.argv)
+        making.argv += literals(
+            item.replace("{base_url}", json_literal(use.base_url)).replace("{url}", use.base_url)
+            for item in redirect.argv
+        )
         making.values |= redirect.set
         _model(site, making, redirect)
         _key(site, making, redirect)
 
 
 def _model(site: Site, making: _Making, redirect: Redirect) -> None:
-    """The variable that names the endpoint's model."""
-    variable, name = redirect.model_variable, site.provider.name
-    if variable is not None and site.use.model is not None:
-        making.values[variable] = site.use.model
-    elif variable is not None:
+    """Say what is missing where a variable names the endpoint's model."""
+    name = site.provider.name
+    if redirect.model_variable is not None and site.use.model is None:
         making.found.append(
             rules.UNSUPPORTED_CAPABILITY.at(
                 site.use.place("base_url"),
@@ -116,10 +120,22 @@ def _model(site: Site, making: _Making, redirect: Redirect) -> None:
         )
 
 
-def _effort(site: Site, making: _Making) -> None:
-    option = site.provider.arguments.effort
-    if option is not None and option.variable is not None and site.use.effort is not None:
-        making.values[option.variable] = site.use.effort
+def by_use(provider: Provider, use: Use) -> dict[str, str]:
+    """What model, effort and permission set where a variable takes them, rather than an argument."""
+    mode, _ = mode_of(provider, use)
+    options = ((provider.arguments.model, use.model), (provider.arguments.effort, use.effort))
+    chosen = {option.variable: value for option, value in options if option and option.variable and value}
+    redirect = provider.redirect if use.base_url else None
+    if isinstance(redirect, Redirect) and redirect.model_variable and use.model:
+        chosen[redirect.model_variable] = use.model
+    return {**permissions_of(provider, mode).set.get(use.permission.value, {}), **chosen}
+
+
+def with_use(made: Environment, provider: Provider, before: Use, after: Use) -> Environment:
+    """The environment of a plan whose use has become another one."""
+    chosen = by_use(provider, before)
+    values = by_use(provider, after) | {name: value for name, value in made.set.items() if chosen.get(name) != value}
+    return replace(made, set={name: values[name] for name in sorted(values, key=byte_order)})
 
 
 def _key(site: Site, making: _Making, redirect: Redirect | None) -> None:

@@ -66,7 +66,8 @@ def _folders(site: Site) -> tuple[str, ...]:
     match site.provider.instructions.chain:
         case "root-to-cwd" | "above-root-to-cwd":
             return folders_to(site.cwd)
-        case "cwd":
+        case "cwd" | "unknown":
+            # Whatever else it reads, it reads the folder it runs in.
             return (site.cwd,)
         case _:
             return ()

@@ -157,7 +157,7 @@ def _searched(site: Site) -> tuple[str, ...]:
     chain = site.provider.skills.chain
     if chain == "root-to-cwd":
         return folders_to(site.cwd)
-    return {"cwd": (site.cwd,), "root": (".",)}.get(chain, ())
+    return {"cwd": (site.cwd,), "unknown": (site.cwd,), "root": (".",)}.get(chain, ())
 
 
 def _in_order(facts: Skills, placed: Sequence[Placed]) -> list[Placed]:

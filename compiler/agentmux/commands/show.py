@@ -10,6 +10,7 @@ from agentmux.errors import CANNOT_RUN, DONE, FINDINGS, CannotRun
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Severity
+from agentmux_compiler.environment import with_use
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.render import View, full, machine
@@ -78,7 +79,14 @@ def overridden(lowered: Lowered, overrides: Overrides) -> tuple[Lowered, list[Di
     _, known = build_argv(provider, lowered.use, lowered.parts)
     argv, found = build_argv(provider, lowered.use, lowered.parts, overrides)
     use = overrides.apply(lowered.use)
-    plan = replace(lowered.plan, argv=argv, model=use.model, effort=use.effort, permission=use.permission.value)
+    plan = replace(
+        lowered.plan,
+        argv=argv,
+        env=with_use(lowered.plan.env, provider, lowered.use, use),
+        model=use.model,
+        effort=use.effort,
+        permission=use.permission.value,
+    )
     return replace(lowered, plan=plan), [item for item in found if item not in known]
 
 

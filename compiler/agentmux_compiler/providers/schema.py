@@ -58,6 +58,11 @@ class Option(Sourced):
     absent_for: tuple[str, ...]
     default: str | Unknown | None
 
+    @property
+    def usual(self) -> str | None:
+        """The default, as far as it is known."""
+        return None if self.default == "unknown" else self.default
+
 
 class Resume(Sourced):
     """How a session goes on, and what becomes of text that was edited since (`{}` is the session's id)."""
@@ -210,8 +215,9 @@ class Mcp(Sourced):
 
 
 class Redirect(Sourced):
-    """How the CLI is led to another endpoint: by `variable`, or by `argv` (`{base_url}`, a JSON literal).
+    """How the CLI is led to another endpoint: by `variable`, or by `argv`.
 
+    In `argv`, `{base_url}` is a JSON literal, and `{url}` stands bare.
     `key_variable` is the variable it takes that endpoint's key from; `key_argv` names any other (`{name}`, a JSON
     literal). `model_variable` names that endpoint's model where no argument does. `set` is the environment a
     redirected CLI gets besides.

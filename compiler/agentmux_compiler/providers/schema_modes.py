@@ -20,13 +20,17 @@ class Stdio(Facts):
 
 
 class Permissions(Sourced):
-    """Arguments of each permission; None where the CLI cannot enforce it, empty where it takes no argument to do so."""
+    """Arguments of each permission; None where the CLI cannot enforce it, empty where it takes no argument to do so.
+
+    `set` is the environment of those that a variable chooses.
+    """
 
     plan: Argv | None
     ask: Argv | None
     edit: Argv | None
     auto: Argv | None
     bypass: Argv | None
+    set: Mapping[Literal["plan", "ask", "edit", "auto", "bypass"], Mapping[str, str]] = {}
 
 
 class Usage(Sourced):
