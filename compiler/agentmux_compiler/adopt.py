@@ -15,7 +15,7 @@ from agentmux_compiler.lowered import OutputFile
 from agentmux_compiler.overlay import OverlayTree
 from agentmux_compiler.ownership import Standing, claims
 from agentmux_compiler.take_in import SKILL_FILE, Foreign, take_in_instructions, take_in_skill
-from agentmux_compiler.tree import Entry, Found, OutputTree, Tree, digest
+from agentmux_compiler.tree import Entry, Found, OutputTree, Tree, byte_order, digest
 from agentmux_launcher.manifest import Manifest, WrittenFile
 
 NEWLINE = "\n"
@@ -159,7 +159,7 @@ def _adopt_instructions(
         return NOTHING, [not_adoptable(path, "it is not UTF-8")]
     name = next((name for name in shop.readers if path == name or path.endswith(f"/{name}")), None)
     if name is None:
-        listed = ", ".join(f"`{each}`" for each in shop.readers)
+        listed = ", ".join(f"`{each}`" for each in sorted(shop.readers, key=byte_order))
         return NOTHING, [not_adoptable(path, f"it is none of {listed}, and no skill")]
     agents = tuple(dict.fromkeys(owner.partition("/")[0] for owner in wanted.owners)) if wanted else ()
     foreign = Foreign(path.removesuffix(name).rstrip("/"), data, shop.readers[name], agents)

@@ -97,6 +97,7 @@ def test_no_field_may_be_left_out_or_invented(name):
         "variables",
     )
     optional = {("lifetimes",), ("layout", "tools"), ("layout", "families"), ("layout", "variants")}
+    optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set")}
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free) and path not in optional]
 
     def accepted(value):
@@ -118,7 +119,7 @@ def test_layout_has_a_place_for_each_slot_under_every_permission(name):
     held = {
         slot: (PrefixSegment("x", f"{slot}/x", None, 1),) for slot in ("appended", "skills", "mcp", "native", "startup")
     }
-    if provider.flag_delivery is not None and provider.flag_delivery.way == "directory":
+    if provider.flag_delivery is None or provider.flag_delivery.way == "directory":
         del held["appended"]
 
     for permission in PERMISSIONS:

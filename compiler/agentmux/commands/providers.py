@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from agentmux.clis import cli_of, look
 from agentmux.errors import DONE
 from agentmux.table import table
+from agentmux_compiler import site
+from agentmux_compiler.agent import Delivery
+from agentmux_compiler.modes import own_mode, permissions_of
 from agentmux_compiler.prefix.backends import choose
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.render import machine
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 HEADS = ("PROVIDER", "CLI", "VERIFIED", "HERE", "WHERE", "CONTROLLERS", "DELIVERIES", "PERMISSIONS", "EFFORTS", "MCP")
 PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
+UNVERIFIED = "unknown"
 DIFFERENCES = {
     Standing.OLDER: "is older than {verified}, which the catalog was verified with",
     Standing.NEWER: "is newer than {verified}, which the catalog was verified with",
@@ -81,13 +85,14 @@ def controllers(provider: Provider) -> list[str]:
 
 
 def deliveries(provider: Provider) -> list[str]:
-    to_file = ["file"] if provider.instructions.written else []
-    by_flag = ["flag"] if provider.flag_delivery else []
-    return [*to_file, *by_flag, "folder", "startup"]
+    possible = site.deliveries(provider)
+    return [way.value for way in Delivery if way in possible]
 
 
 def permissions(provider: Provider) -> list[str]:
-    return [name for name in PERMISSIONS if getattr(provider.arguments.permission, name) is not None]
+    """Those that the provider's own mode enforces."""
+    known = permissions_of(provider, own_mode(provider))
+    return [name for name in PERMISSIONS if getattr(known, name) is not None]
 
 
 def efforts(provider: Provider) -> list[str] | None:
@@ -123,6 +128,8 @@ def _differing(found: Iterable[tuple[Provider, Here | None]]) -> Iterator[str]:
         if cli is not None and cli.standing in DIFFERENCES:
             way = f"; `agentmux install {name}` installs that one beside it" if provider.package.installable else ""
             yield f"{name} {cli.version} {DIFFERENCES[cli.standing].format(verified=verified)}{way}"
+        elif cli is not None and verified == UNVERIFIED:
+            yield f"{name} is {cli.version or 'a version it does not say'}, and the catalog was verified with none"
         elif cli is not None and cli.standing is Standing.UNKNOWN:
             yield f"{name} does not say which version it is; the catalog was verified with {verified}"
 

@@ -16,6 +16,8 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "gemini": ("gemini-cli",),
     "qwen": ("qwen-code", "qwen3-coder"),
     "kimi": ("kimi-code", "kimi-cli", "kimi_code"),
+    "muxcode": ("mux-code", "mux_code"),
+    "antigravity": ("agy", "antigravity-cli", "antigravity_cli"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 
