@@ -91,7 +91,7 @@ def test_by_flag_the_text_stands_where_each_backend_sees_it():
     claude = names["reviewer/claude"]
     start = claude.index("agents/reviewer/soul.md")
     assert claude[start - 2 : start + 3] == [
-        "claude 2.1.332/base prompt continued",
+        "claude 2.1.332/models of the vendor",
         "claude 2.1.332/model notes",
         "agents/reviewer/soul.md",
         "bundles/style.md",

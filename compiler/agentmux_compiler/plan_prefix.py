@@ -13,7 +13,7 @@ from agentmux_compiler.prefix.axes import ARGUMENTS, MCP
 from agentmux_compiler.prefix.backends import choose, vendor_of
 from agentmux_compiler.prefix.layout import render_layout
 from agentmux_compiler.prefix.rendered import octets
-from agentmux_compiler.prefix.words import argument_values, resolved_model, words_of
+from agentmux_compiler.prefix.words import argument_values, leaves_server, resolved_model, words_of
 from agentmux_compiler.segment import Text
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import shown
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.agent import Server
     from agentmux_compiler.diagnostics import Span
-    from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.providers.schema_layout import Part
     from agentmux_compiler.segment import Segment
     from agentmux_compiler.site import Site
@@ -71,15 +70,9 @@ def _segments(
     provider = site.provider
     words = words_of(provider, plan)
     texts = {part.name: _passed(site, plan, part) for part in provider.layout.all_parts if part.argument}
-    servers = tuple(item for item in slots.get("mcp", ()) if not _is_denied(item, provider, words))
+    found = slots.get("mcp", ())
+    servers = tuple(item for item in found if leaves_server(provider, plan.argv, item.name.removeprefix(MCP)))
     return render_layout(provider, {**slots, **texts, "mcp": servers}, words)
-
-
-def _is_denied(server: PrefixSegment, provider: Provider, words: frozenset[str]) -> bool:
-    """Whether arguments take away all tools of a server."""
-    flags = provider.layout.tools
-    pattern = flags.server if flags else None
-    return pattern is not None and f"denied:{pattern.replace('{name}', server.name.removeprefix(MCP))}" in words
 
 
 def _passed(site: Site, plan: PlanPrefix, part: Part) -> tuple[PrefixSegment, ...]:

@@ -64,10 +64,6 @@ def opaque_parts(provider: Provider, words: frozenset[str]) -> Mapping[str, Pref
     return {item.name: item for item in render_layout(provider, {}, words)}
 
 
-def opaque_name(provider: Provider, part: Part) -> str:
-    return f"{provider.name} {provider.layout.version}/{part.name}"
-
-
 def holds(part: Part, words: frozenset[str]) -> bool:
     """Whether a plan with these words has this part: all of `when`, none of `unless`, and its tool, if it has one."""
     if f"without:{part.tool}" in words:
@@ -87,16 +83,22 @@ def _segments(
     if part.bytes is None:
         for segment in slots.get(part.slot or part.name, ()):
             yield replace(segment, layer=part.layer)
+            if part.each:
+                yield _opaque(provider, part, f"{part.name} of {segment.name.rpartition('/')[2]}", part.each)
     else:
-        yield PrefixSegment(
-            layer=part.layer,
-            name=opaque_name(provider, part),
-            body=None,
-            size=part.bytes,
-            varies_with=part.varies_with,
-            breakpoint=part.breakpoint,
-            chosen_by=chosen_by(part),
-        )
+        yield _opaque(provider, part, part.name, part.bytes)
+
+
+def _opaque(provider: Provider, part: Part, name: str, size: int) -> PrefixSegment:
+    return PrefixSegment(
+        layer=part.layer,
+        name=f"{provider.name} {provider.layout.version}/{name}",
+        body=None,
+        size=size,
+        varies_with=part.varies_with,
+        breakpoint=part.breakpoint,
+        chosen_by=chosen_by(part),
+    )
 
 
 # What decides about a word of a layout, by how the word begins; any other is a token of the argv.
@@ -109,6 +111,7 @@ DECIDES = {
     "env:": ("env",),
     "redirected": ("backend", "env"),
     "denied:": ("tools",),
+    "added:": ("tools",),
     "only": ("tools",),
     "without:": ("tools",),
     "mcp": ("mcp",),
@@ -122,7 +125,7 @@ TOKEN = ("delivery", "skills", "tools", "flags")
 @functools.cache
 def chosen_by(part: Part) -> tuple[str, ...]:
     """The fields of a launch that decide whether a part is there."""
-    found: dict[str, None] = {"tools": None} if part.tool else {}
+    found: dict[str, None] = {"tools": None} if part.tool else {part.slot: None} if part.slot else {}
     for word in (*part.when, *part.unless):
         decides = (axes for head, axes in DECIDES.items() if word.startswith(head))
         found |= dict.fromkeys(next(decides, TOKEN))

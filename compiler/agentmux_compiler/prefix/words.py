@@ -22,7 +22,7 @@ def words_of(provider: Provider, plan: PlanPrefix) -> frozenset[str]:
     """
     options = provider.arguments
     model = resolved_model(provider, plan.model)
-    effort = plan.effort or (options.effort.default if options.effort else None)
+    effort = plan.effort or (options.effort.usual if options.effort else None)
     held = {*plan.argv, *(f"env:{name}" for name in plan.env), f"delivery:{plan.delivery}"}
     held |= {f"permission:{plan.permission}"}
     held |= {f"model:{model}"} if model else set()
@@ -35,7 +35,7 @@ def words_of(provider: Provider, plan: PlanPrefix) -> frozenset[str]:
 def resolved_model(provider: Provider, model: str | None) -> str | None:
     """The model that a name stands for on this CLI, wherever it is led; its default where none is named."""
     option = provider.arguments.model
-    return model_id(next(iter(provider.vendors), ""), model or (option.default if option else None))
+    return model_id(next(iter(provider.vendors), ""), model or (option.usual if option else None))
 
 
 def is_redirected(provider: Provider, argv: Iterable[str], env: Collection[str]) -> bool:
@@ -48,7 +48,7 @@ def is_redirected(provider: Provider, argv: Iterable[str], env: Collection[str])
 
 
 def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
-    """`denied:NAME` for what arguments take away, `only` and `only:NAME` for all they leave, and `without:NAME`.
+    """`denied:NAME` for what arguments take away, `added:NAME` for what they add, `only:NAME` for all they leave.
 
     `without:NAME` stands for a tool of the layout that is not declared, for either reason.
     """
@@ -61,7 +61,18 @@ def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
     known = {part.tool for part in provider.layout.all_parts if part.tool}
     without = {name for name in known if name in denied or (limited and name not in only)}
     found = {f"denied:{name}" for name in denied} | {f"without:{name}" for name in without}
+    found |= {f"added:{name}" for name in _named(flags, flags.added, argv)}
     return found | ({"only", *(f"only:{name}" for name in only)} if limited else set())
+
+
+def leaves_server(provider: Provider, argv: Sequence[str], name: str) -> bool:
+    """Whether the arguments leave a plan this MCP server, with some tools of it."""
+    flags = provider.layout.tools
+    if flags is None:
+        return True
+    allowed = [server for value in _values(flags.servers, argv) for server in _names(flags, value)]
+    denied = flags.server is not None and flags.server.replace("{name}", name) in _named(flags, flags.denied, argv)
+    return not denied and (not allowed or name in allowed)
 
 
 def _named(flags: ToolFlags, options: Iterable[str], argv: Sequence[str]) -> Iterator[str]:

@@ -24,19 +24,21 @@ class Part(Facts):
 
     Either opaque (`bytes`: the CLI's own text, as measured), or a slot for text that agentmux knows, or the text that
     an `argument` passes (spelt as in `Arguments.owns`). The part is there if every word of `when` and none of `unless`
-    holds for the plan; a word may be a glob. A part with a `tool` is there only where that tool is. `varies_with`
-    names what changes an opaque part under one name and size. `breakpoint`: the CLI marks the end of this part as one
-    of the places whose prefix the backend stores.
+    holds for the plan; a word may be a glob. A part with a `tool` is there only where that tool is. `each` are bytes
+    that every item of a slot takes besides: an MCP server's tools, known only at launch, count as two small ones.
+    `varies_with` names what changes an opaque part under one name and size. `breakpoint`: the CLI marks the end of this
+    part as one of the places whose prefix the backend stores.
 
     Words are every token of the argv, `env:NAME`, `delivery:NAME`, `permission:NAME`, `model:NAME` (aliases resolved),
-    `family:NAME`, `effort:NAME`, `redirected`, what arguments do to tools (`denied:NAME`, `only`, `only:NAME`,
-    `without:NAME`) and, for each slot that holds something, its name.
+    `family:NAME`, `effort:NAME`, `redirected`, what arguments do to tools (`denied:NAME`, `added:NAME`, `only`,
+    `only:NAME`, `without:NAME`) and, for each slot that holds something, its name.
     """
 
     layer: Layer
     name: str
     bytes: int | None = None
     slot: Slot | None = None
+    each: int = 0
     argument: tuple[str, ...] = ()
     tool: str | None = None
     when: tuple[str, ...] = ()
@@ -54,14 +56,18 @@ class Part(Facts):
 class ToolFlags(Facts):
     """Arguments that decide which tools a CLI declares.
 
-    `denied` take the named tools away, `only` leave no others unless the value is one of `every`; a rule in
-    parentheses behind a name takes nothing away. `aliases` are other names. `settings` maps a flag that takes JSON to
-    the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are denied.
+    `denied` take the named tools away, `only` leave no others unless the value is one of `every`, `added` allow what
+    would not be declared otherwise; a rule in parentheses behind a name is about some uses of a tool and changes
+    nothing. `servers` leave only the named MCP servers. `aliases` are other names of tools. `settings` maps a flag that
+    takes JSON to the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are
+    denied.
     """
 
     denied: tuple[str, ...]
     only: tuple[str, ...]
     every: tuple[str, ...]
+    added: tuple[str, ...]
+    servers: tuple[str, ...]
     aliases: Mapping[str, str]
     settings: Mapping[str, str]
     server: str | None
