@@ -17,6 +17,7 @@ WHEEL_KINDS = (
     r"(agentmux|agentmux_compiler|agentmux_launcher)/py\.typed",
     r"agentmux_compiler/(providers|prefix|prefix/backends)/[a-z0-9.-]+\.yaml",
     r"agentmux_compiler/prefix/prices\.json",
+    r"agentmux_launcher/failures/[a-z-]+\.json",
     r"agentmux_compiler/rules/AMX\d{3}\.md",
     r"agentmux_compiler/_vendor/ctok/(LICENSE|VENDORED\.md|claude-[0-9.]+\.json)",
     r"agentmux_cli-[0-9.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/.*LICENSE)",

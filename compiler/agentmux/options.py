@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("full", "concise", "json", "github", "sarif", "markdown")
 PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
+OUTPUTS = ("text", "json", "raw")
 COLORS = ("auto", "always", "never")
 
 
@@ -187,6 +188,17 @@ def _adopt(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--partial", action="store_true", help=text)
 
 
+def _tail(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what a CLI wrote on its standard output")
+    parser.add_argument("--provider", metavar="P", required=True, help="whose CLI it was")
+    parser.add_argument("--stderr", metavar="FILE", help="what it wrote on standard error")
+    text = "what it ended with; a signal is negative (default: not known)"
+    parser.add_argument("--exit-code", metavar="N", type=int, help=text)
+    kind = one_of("--output", *OUTPUTS)
+    text = f"{'|'.join(OUTPUTS)} (default: {OUTPUTS[0]})"
+    parser.add_argument("--output", metavar="FORMAT", type=kind, default=OUTPUTS[0], help=text)
+
+
 def _nothing(_parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
 
@@ -261,6 +273,14 @@ COMMANDS = {
         "It runs npm or pip, and is the only command that uses the network. The folder is ~/.agentmux, or what\n"
         "AGENTMUX_HOME names. The package's version is exact; for what it depends on, npm and pip ask the registry.\n\n"
         "example:\n  agentmux install codex --dry-run\n",
+    ),
+    "tail": Command(
+        "replay a recording: its answer and events, what it used, why it failed",
+        "FILE --provider P [--stderr FILE] [--exit-code N] [--output FORMAT]",
+        _tail,
+        "text puts the answer on standard output and all else on standard error; json is one event per line, raw the\n"
+        "frames.\n\n"
+        "example:\n  agentmux tail frames.jsonl --provider codex --exit-code 1 --output json\n",
     ),
     "schema": Command(
         "JSON Schema of the spec files, for editors",

@@ -14,6 +14,13 @@ from agentmux_launcher.usage import FRESH, ZERO, Convention, Start, Tokens, norm
 from agentmux_launcher.window import Window, compacts_at, near_compaction, window
 
 RECORDINGS = Path(__file__).parent / "fixtures" / "frames"
+DIALECT = {
+    "claude": "claude-stream-json",
+    "codex": "codex-json",
+    "gemini": "gemini-json",
+    "kimi": "kimi-stream-json",
+    "qwen": "qwen-stream-json",
+}
 INCLUDED = Convention("here", "turn", input_includes_cached=True)
 APART = Convention("here", "turn", input_includes_cached=False)
 COUNT = st.none() | st.integers(0, 10_000)
@@ -189,44 +196,46 @@ def test_a_turn_is_open_until_its_end():
 # The recordings: what each CLI says of itself, counted once
 
 
-@pytest.mark.parametrize(
-    ("provider", "name", "dialect", "tokens", "usd", "context"),
-    [
-        ("claude", "plain", "claude-stream-json", (12, 17_000, 3_000, 0, 25, 0), 0.009474, 20_012),
-        ("claude", "tool", "claude-stream-json", (24, 34_000, 6_000, 0, 50, 0), 0.018948, 20_012),
-        ("claude", "persistent", "claude-stream-json", (36, 51_000, 9_000, 0, 75, 0), 0.028422, 20_012),
-        ("claude", "subagent", "claude-stream-json", (48, 68_000, 12_000, 0, 100, 0), 0.037896, 20_012),
-        ("claude", "drop", "claude-stream-json", (36, 51_000, 9_000, 0, 35, 0), 0.028022, 20_012),
-        ("claude", "interrupt", "claude-stream-json", (12, 17_000, 3_000, 0, 5, 0), 0.009274, 20_012),
-        ("claude", "compact", "claude-stream-json", (52_092, 0, 0, 0, 9, 0), 0.104274, 12_433),
-        ("claude", "err401", "claude-stream-json", None, None, None),
-        ("codex", "tool", "codex-json", (24, 34_000, 0, None, 50, 14), None, None),
-        ("gemini", "tool", "gemini-json", (24, 34_000, None, None, 64, 14), None, None),
-        ("gemini", "drop", "gemini-json", None, None, None),
-        ("qwen", "tool", "qwen-stream-json", (24, 34_000, None, None, 50, None), None, 17_012),
-        ("kimi", "tool", "kimi-stream-json", None, None, None),
-    ],
-)
-def test_recordings_add_up(provider, name, dialect, tokens, usd, context):
-    so_far = recorded(provider, name, dialect)
+ADDED_UP = {
+    "claude/plain": ((12, 17_000, 3_000, 0, 25, 0), 0.009474, 20_012),
+    "claude/tool": ((24, 34_000, 6_000, 0, 50, 0), 0.018948, 20_012),
+    "claude/persistent": ((36, 51_000, 9_000, 0, 75, 0), 0.028422, 20_012),
+    "claude/subagent": ((48, 68_000, 12_000, 0, 100, 0), 0.037896, 20_012),
+    "claude/drop": ((36, 51_000, 9_000, 0, 35, 0), 0.028022, 20_012),
+    "claude/interrupt": ((12, 17_000, 3_000, 0, 5, 0), 0.009274, 20_012),
+    "claude/compact": ((52_092, 0, 0, 0, 9, 0), 0.104274, 12_433),
+    "claude/err401": (None, None, None),
+    "codex/tool": ((24, 34_000, 0, None, 50, 14), None, None),
+    "gemini/tool": ((24, 34_000, None, None, 64, 14), None, None),
+    "gemini/drop": (None, None, None),
+    "qwen/tool": ((24, 34_000, None, None, 50, None), None, 17_012),
+    "kimi/tool": (None, None, None),
+}
+
+
+@pytest.mark.parametrize("recording", ADDED_UP)
+def test_recordings_add_up(recording):
+    provider, name = recording.split("/")
+    tokens, usd, context = ADDED_UP[recording]
+    so_far = recorded(provider, name, DIALECT[provider])
 
     assert so_far.tokens == (None if tokens is None else Tokens(*tokens))
     assert (so_far.usd, so_far.context) == (usd, context)
 
 
 @pytest.mark.parametrize(
-    ("provider", "dialect", "before", "tokens"),
+    ("provider", "before", "tokens"),
     [
-        ("claude", "claude-stream-json", None, (12, 17_000, 3_000, 0, 25, 0)),
-        ("codex", "codex-json", Tokens(12, 17_000, 0, None, 25, 7), (12, 17_000, 0, None, 25, 7)),
-        ("codex", "codex-json", None, None),
-        ("qwen", "qwen-stream-json", Tokens(24, 34_000, None, None, 50, None), (36, 51_000, None, None, 75, None)),
-        ("qwen", "qwen-stream-json", None, (12, 17_000, None, None, 25, None)),
-        ("gemini", "gemini-json", None, (12, 17_000, None, None, 32, 7)),
+        ("claude", None, (12, 17_000, 3_000, 0, 25, 0)),
+        ("codex", Tokens(12, 17_000, 0, None, 25, 7), (12, 17_000, 0, None, 25, 7)),
+        ("codex", None, None),
+        ("qwen", Tokens(24, 34_000, None, None, 50, None), (36, 51_000, None, None, 75, None)),
+        ("qwen", None, (12, 17_000, None, None, 25, None)),
+        ("gemini", None, (12, 17_000, None, None, 32, 7)),
     ],
 )
-def test_a_session_that_goes_on_counts_only_the_new_turn(provider, dialect, before, tokens):
-    so_far = recorded(provider, "resume", dialect, Start(resumed=True, counters=before))
+def test_a_session_that_goes_on_counts_only_the_new_turn(provider, before, tokens):
+    so_far = recorded(provider, "resume", DIALECT[provider], Start(resumed=True, counters=before))
 
     assert so_far.tokens == (None if tokens is None else Tokens(*tokens))
 

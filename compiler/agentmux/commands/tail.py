@@ -1,0 +1,75 @@
+"""`agentmux tail`: replay a recording of a CLI's output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux import project
+from agentmux.errors import DONE, CannotRun
+from agentmux.plain_view import PlainView
+from agentmux_launcher.events import to_line
+from agentmux_launcher.failure_table import table_for
+from agentmux_launcher.frames import Frame, split
+from agentmux_launcher.reading import Reading, ended, replay
+from agentmux_launcher.translators import DIALECTS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from agentmux.streams import Streams
+    from agentmux_launcher.events import Event
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    stdout = _read(arguments.file)
+    stderr = _read(arguments.stderr) if arguments.stderr else b""
+    if arguments.output == "raw":
+        _raw(stdout, streams)
+        return DONE
+    events = replay(stdout, stderr, ended(arguments.exit_code), reading_of(arguments.provider))
+    (_json if arguments.output == "json" else _text)(events, streams)
+    return DONE
+
+
+def reading_of(name: str) -> Reading:
+    """How the output of a provider's usual mode is read.
+
+    Raises:
+        CannotRun: there is no such provider, or its output is no recording that can be replayed.
+    """
+    from agentmux_compiler.providers import load_provider  # noqa: PLC0415  pydantic
+
+    (provider,) = project.check_providers([name])
+    known = load_provider(provider)
+    mode = known.modes[known.controller]
+    dialect = mode.frames if mode else "none"
+    if dialect not in DIALECTS:
+        raise CannotRun(f"what `{provider}` writes (`{dialect}`) cannot be replayed")
+    return Reading(dialect, table_for(provider, dialect))
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise CannotRun(f"no recording `{path}`") from error
+
+
+def _raw(stdout: bytes, streams: Streams) -> None:
+    for item in split([stdout]):
+        if isinstance(item, Frame):
+            streams.out.line(item.line.decode("utf-8", "replace"))
+
+
+def _json(events: Iterator[Event], streams: Streams) -> None:
+    for event in events:
+        streams.out.write(to_line(event))
+
+
+def _text(events: Iterator[Event], streams: Streams) -> None:
+    view = PlainView(streams)
+    for event in events:
+        view.event(event)
+    view.close()

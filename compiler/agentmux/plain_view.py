@@ -1,0 +1,128 @@
+"""Events as plain text: the answer on standard output, all else a line each on standard error."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agentmux_compiler.render.visible import head, visible
+from agentmux_launcher.accounting import Account, add
+from agentmux_launcher.events import (
+    Compaction,
+    Event,
+    Failure,
+    Notice,
+    Permission,
+    Retry,
+    Text,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+from agentmux_launcher.usage import Tokens
+from agentmux_launcher.window import window
+
+if TYPE_CHECKING:
+    from agentmux.streams import Streams
+
+WIDTH = 120
+
+
+class PlainView:
+    """Shows a run as it goes; nothing of it can drive a terminal."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+        self._in_line = False
+        self._message: str | None = None
+        self._account = Account()
+
+    def event(self, event: Event) -> None:
+        self._account = add(self._account, event)
+        if isinstance(event, Text):
+            self._answer(event)
+        elif line := aside(event):
+            self._end_line()
+            self._streams.err.line(line)
+
+    def close(self) -> None:
+        """The end of the run, and what it used."""
+        self._end_line()
+        if line := used(self._account):
+            self._streams.err.line(line)
+
+    def _answer(self, event: Text) -> None:
+        """A sub-agent's words are not the answer."""
+        if event.parent is not None:
+            return
+        if event.message_id != self._message:
+            self._end_line()
+        self._message = event.message_id
+        self._streams.out.write(readable(event.text))
+        self._in_line = not event.text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            self._streams.out.write("\n")
+            self._in_line = False
+
+
+def readable(text: str) -> str:
+    """Text with its lines and tabs; all else that drives a terminal or hides is written out."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join("\t".join(visible(part) for part in line.split("\t")) for line in lines)
+
+
+def aside(event: Event) -> str | None:
+    """The line of an event that is not part of the answer; None where it has none."""
+    match event:
+        case ToolCall(_, name, given):
+            line = f"tool {name} {_json(given)}"
+        case ToolResult(ok=False, output=output):
+            line = f"tool failed: {output}"
+        case Permission(chosen=str(chosen), tool=tool):
+            line = f"permission for {tool}: {chosen}"
+        case Retry():
+            line = _retry(event)
+        case Compaction(trigger, before, after):
+            line = f"conversation compacted ({trigger}): {_count(before)} to {_count(after)} tokens"
+        case Failure(class_, title, detail):
+            line = f"failed ({class_}): {title}" + (f": {detail}" if detail else "")
+        case Notice(text):
+            line = text
+        case Unknown(frame):
+            line = f"unknown frame: {_json(frame)}"
+        case _:
+            return None
+    return visible(line) if isinstance(event, Failure) else head(visible(line), WIDTH)
+
+
+def used(so_far: Account) -> str | None:
+    """What a run used, in one line; a figure that is not known has no place in it."""
+    tokens, size = so_far.tokens or Tokens(), window(so_far)
+    part = f" of {_count(size.tokens)}" if size else ""
+    figures = [
+        (tokens.input, "uncached"),
+        (tokens.cache_read, "from the cache"),
+        (tokens.cache_write, "written for 5 min"),
+        (tokens.cache_write_1h, "written for 1 h"),
+        (tokens.output, "out"),
+        (so_far.context, f"in the context{part}"),
+    ]
+    said = [f"{_count(number)} {what}" for number, what in figures if number is not None]
+    money = [] if so_far.usd is None else [f"{so_far.usd:.4f} USD"]
+    return f"tokens: {', '.join([*said, *money])}" if said or money else None
+
+
+def _retry(event: Retry) -> str:
+    words = [str(word) for word in (event.status, event.reason) if word is not None]
+    wait = "" if event.retry_after_ms is None else f" in {event.retry_after_ms} ms"
+    return f"asking again{wait}: {' '.join(words)}" if words else f"asking again{wait}"
+
+
+def _json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _count(number: int | None) -> str:
+    return "?" if number is None else f"{number:,}"
