@@ -188,15 +188,56 @@ def _adopt(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--partial", action="store_true", help=text)
 
 
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agent", metavar="AGENT")
+    parser.add_argument("prompt", metavar="PROMPT", nargs="?", help="the turn; `-`: from standard input; none: a chat")
+    parser.add_argument("--provider", metavar="P", help="which provider (default: the agent's first)")
+    parser.add_argument("--model", metavar="M", help="another model than the spec's")
+    parser.add_argument("--effort", metavar="E", help="another effort")
+    kind = one_of("--permission", *PERMISSIONS)
+    parser.add_argument("--permission", metavar="MODE", type=kind, help="|".join(PERMISSIONS))
+    text = "go on with a session, the agent's last one if no id is given"
+    parser.add_argument("--resume", metavar="ID", nargs="?", const="", help=text)
+    parser.add_argument("--fork", action="store_true", help="go on with a copy of it")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print command line, environment and files; start nothing"
+    )
+    parser.add_argument("--timeout", metavar="S", type=_seconds, help="stop after so many seconds, and exit with 124")
+    output_option(parser)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:  # noqa: PLR2004  thirty years
+        raise CannotRun(f"`--timeout` takes a number of seconds, not `{text}`")
+    return seconds
+
+
+def _ps(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="runs that have ended too")
+    format_option(parser, "full", "json")
+
+
+def _stop(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="its id, or the beginning of it")
+
+
+def output_option(parser: argparse.ArgumentParser) -> None:
+    kind = one_of("--output", *OUTPUTS)
+    text = f"{'|'.join(OUTPUTS)} (default: {OUTPUTS[0]})"
+    parser.add_argument("--output", metavar="FORMAT", type=kind, default=OUTPUTS[0], help=text)
+
+
 def _tail(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what a CLI wrote on its standard output")
     parser.add_argument("--provider", metavar="P", required=True, help="whose CLI it was")
     parser.add_argument("--stderr", metavar="FILE", help="what it wrote on standard error")
     text = "what it ended with; a signal is negative (default: not known)"
     parser.add_argument("--exit-code", metavar="N", type=int, help=text)
-    kind = one_of("--output", *OUTPUTS)
-    text = f"{'|'.join(OUTPUTS)} (default: {OUTPUTS[0]})"
-    parser.add_argument("--output", metavar="FORMAT", type=kind, default=OUTPUTS[0], help=text)
+    output_option(parser)
 
 
 def _nothing(_parser: argparse.ArgumentParser) -> None:
@@ -273,6 +314,35 @@ COMMANDS = {
         "It runs npm or pip, and is the only command that uses the network. The folder is ~/.agentmux, or what\n"
         "AGENTMUX_HOME names. The package's version is exact; for what it depends on, npm and pip ask the registry.\n\n"
         "example:\n  agentmux install codex --dry-run\n",
+    ),
+    "run": Command(
+        "start an agent's CLI, show what it does, and leave nothing of it behind",
+        "AGENT [PROMPT|-] [--provider P] [--model M] [--effort E] [--permission MODE] [--resume [ID]] [--fork]\n"
+        "                    [--timeout S] [--output FORMAT] [--dry-run]",
+        _run,
+        "Compiles first if sources changed. Ctrl-C asks the CLI to stop, a second one kills it.\n\n"
+        "exit codes besides those of every command:\n"
+        "  0    the turn ended well            124  the time ran out\n"
+        "  1    it failed, and says how        125  nothing was started\n"
+        "  5    a permission was denied        126  the CLI cannot be executed\n"
+        "                                      127  the CLI is not there\n"
+        "                                      128+N  it died of signal N\n\n"
+        "examples:\n"
+        '  agentmux run reviewer "Review the last commit"\n'
+        "  git diff | agentmux run reviewer -\n"
+        '  agentmux run reviewer --resume "And the tests?"\n'
+        '  agentmux run reviewer --provider codex --output json "Hello"\n',
+    ),
+    "ps": Command(
+        "what runs, of every project",
+        "[--all] [--format FORMAT]",
+        _ps,
+    ),
+    "stop": Command(
+        "end a run, from another shell",
+        "RUN...",
+        _stop,
+        "It asks the CLI first, then insists. Only processes that are provably of that run are ever signalled.\n",
     ),
     "tail": Command(
         "replay a recording: its answer and events, what it used, why it failed",

@@ -30,6 +30,19 @@ class Stream:
             self.closed = True
             _discard(self.file)
 
+    def write_bytes(self, data: bytes) -> None:
+        """Bytes as they are, where the stream takes any."""
+        buffer = getattr(self.file, "buffer", None)
+        if buffer is None:
+            self.write(data.decode("utf-8", "replace"))
+        elif not self.closed and data:
+            try:
+                buffer.write(data)
+                buffer.flush()
+            except BrokenPipeError:
+                self.closed = True
+                _discard(self.file)
+
     def line(self, text: str) -> None:
         self.write(text + "\n")
 

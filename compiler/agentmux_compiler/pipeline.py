@@ -45,13 +45,17 @@ __all__ = ["BuildOptions", "Built", "Compiled", "DiffOptions", "Scope", "build",
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What `agentmux build` was asked; `today` (ISO) is what `{{DATE}}` becomes in generated files."""
+    """What `agentmux build` was asked; `today` (ISO) is what `{{DATE}}` becomes in generated files.
+
+    Without `compare` the report says nothing of prefixes.
+    """
 
     scope: Scope = field(default_factory=Scope)
     check: bool = False
     accept: bool = False
     force: bool = False
     today: str = ""
+    compare: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +102,18 @@ def build(root: Path, options: BuildOptions, tree: DiskTree | None = None) -> Bu
     return run_build(root, options, tree).report
 
 
-def run_build(root: Path, options: BuildOptions, tree: DiskTree | None = None) -> Built:
-    """As `build`, with what a record of it needs. `tree` is read for the sources and the baseline only."""
+def run_build(
+    root: Path, options: BuildOptions, tree: DiskTree | None = None, compiled: Compiled | None = None
+) -> Built:
+    """As `build`, with what a record of it needs.
+
+    `tree` is read for the sources and the baseline only; `compiled` is what it was compiled to, if it was.
+    """
     tree = tree or DiskTree(root)
-    compiled = compile_project(tree)
+    compiled = compiled or compile_project(tree)
     plans = compiled.plans
     baseline, found = snapshots.read(tree, compiled.settings.snapshots, [plan.prefix for plan in plans])
-    changes = _compare(baseline.plans, compiled, options.scope, "snapshots")
+    changes = _compare(baseline.plans, compiled, options.scope, "snapshots") if options.compare else _NOT_COMPARED
     outputs = filled(joined(options.scope.of(plans)), plans, root, options.today)
     writing, blocked = _plan_writes(root, outputs, baseline, options)
     unreadable = () if options.accept else found  # accepting writes the baseline anew
@@ -125,6 +134,9 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
     before, found = prefixes_at(tree, options.base, compiled, compile_project)
     report = _compare(before, compiled, options.scope, options.base)
     return replace(report, diagnostics=ordered((*compiled.diagnostics, *found)))
+
+
+_NOT_COMPARED = DiffReport("snapshots", (), Summary())
 
 
 def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, name: str) -> DiffReport:

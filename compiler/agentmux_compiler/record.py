@@ -53,7 +53,14 @@ class Record:
 
 
 def save(  # noqa: PLR0913  a record is made of these
-    root: Path, key: Key, trace: Trace, outputs: Iterable[str], report: BuildReport, *, dated: bool = False
+    root: Path,
+    key: Key,
+    trace: Trace,
+    outputs: Iterable[str],
+    report: BuildReport,
+    *,
+    dated: bool = False,
+    path: str = RECORD_PATH,
 ) -> bool:
     """Record a finished build, unless what it read is not any more as it read it; say whether that was done.
 
@@ -64,6 +71,7 @@ def save(  # noqa: PLR0913  a record is made of these
         outputs: every path the write plan looked at (`WritePlan.paths`).
         report: what was printed; the record holds it as a build with nothing left to do would print it.
         dated: the date stands in a generated file.
+        path: where the record is kept; there is one for builds, and one for what each launch prepares.
     """
     now = PresentState(root)
     record = Record(
@@ -77,19 +85,19 @@ def save(  # noqa: PLR0913  a record is made of these
     )
     refused = any(item.rule == NOT_WRITABLE for item in report.diagnostics)
     if refused or not _stands(root, record):
-        forget(root)
+        forget(root, path)
         return False
     value = {"format": FORMAT, "record": to_json(record), "report": _report_to_json(_settled(report))}
     with contextlib.suppress(OSError):
-        write_file(root, RECORD_PATH, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+        write_file(root, path, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
         return True
     return False
 
 
-def load_fresh(root: Path, key: Key) -> BuildReport | None:
+def load_fresh(root: Path, key: Key, path: str = RECORD_PATH) -> BuildReport | None:
     """The report of the last build if the same command would do nothing but say it again, else None."""
     try:
-        value = json.loads((root / RECORD_PATH).read_bytes())
+        value = json.loads((root / path).read_bytes())
         if value["format"] != FORMAT:
             return None
         record = from_json(Record, value["record"])
@@ -98,10 +106,10 @@ def load_fresh(root: Path, key: Key) -> BuildReport | None:
         return None
 
 
-def forget(root: Path) -> None:
+def forget(root: Path, path: str = RECORD_PATH) -> None:
     """Drop the record, as a build that may leave something undone must."""
     with contextlib.suppress(OSError):
-        (root / RECORD_PATH).unlink()
+        (root / path).unlink()
 
 
 def package_state() -> str:

@@ -38,6 +38,9 @@ class Host(Protocol):
     @property
     def person(self) -> bool: ...
 
+    def output(self, data: bytes) -> None:
+        """What the CLI wrote, as it came."""
+
     def event(self, event: Event) -> None: ...
 
     def ready(self) -> None:
@@ -92,6 +95,7 @@ class Conversation:
 
     def output(self, data: bytes) -> None:
         self._record.output(data)
+        self._host.output(data)
 
     def errors(self, data: bytes) -> None:
         self._record.errors(data)

@@ -48,6 +48,10 @@ class RunRecord:
 
     def started(self, child: Known, controller: Controller) -> None:
         self._folder.begin(controller.start, lasting=controller.lasting)
+        self.child(child)
+
+    def child(self, child: Known) -> None:
+        """The run has another process."""
         self._do(lambda known: known.started(self.run.run_id, child))
 
     def output(self, data: bytes) -> None:

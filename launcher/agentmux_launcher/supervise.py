@@ -68,7 +68,12 @@ class Signalled:
     number: int
 
 
-Message = Output | Errors | Closed | Gone | Typed | Signalled
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """The terminal of the launcher has another size."""
+
+
+Message = Output | Errors | Closed | Gone | Typed | Signalled | Resized
 
 
 class Inbox:

@@ -77,6 +77,9 @@ class Host:
         self.questions = []
         self.when = []
 
+    def output(self, data):
+        pass
+
     def event(self, event):
         self.events.append(event)
         for condition, message in list(self.when):

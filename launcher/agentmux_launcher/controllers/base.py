@@ -19,6 +19,7 @@ from agentmux_launcher.supervise import (
     Inbox,
     Message,
     Output,
+    Resized,
     Signalled,
     Typed,
 )
@@ -123,7 +124,7 @@ class Controller:
 
     def take(self, message: Message) -> None:
         """What came of the process that runs."""
-        if isinstance(message, Typed | Signalled) or message.child is not self.child or self._reader is None:
+        if isinstance(message, Typed | Signalled | Resized) or message.child is not self.child or self._reader is None:
             return
         match message:
             case Output(_, data):

@@ -1,0 +1,130 @@
+"""`agentmux run`: start an agent's CLI, show what it does, and leave nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux import launching, project
+from agentmux.day import today
+from agentmux.errors import DONE, CannotRun, refuse
+from agentmux.launching import CannotLaunch
+from agentmux.preparation import Task, Wanted
+from agentmux.running import Asked, carry_out
+from agentmux_compiler.render.visible import visible
+from agentmux_launcher.arguments import shown
+from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from agentmux.streams import Streams
+    from agentmux_launcher.launch import Launch
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    root = project.find(arguments.project)
+    project.check_agents(root, [arguments.agent])
+    task = _task(arguments, root, streams)
+    try:
+        with _ledger(streams) as ledger:
+            return _launch(arguments, task, ledger, streams)
+    except CannotLaunch as error:
+        refuse(streams.err, error)
+        return error.exit_code
+
+
+def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
+    _split_resume(arguments)
+    provider = project.check_providers([arguments.provider])[0] if arguments.provider else None
+    session = arguments.resume if arguments.resume is not None else "" if arguments.fork else None
+    return Task(
+        root=str(root),
+        wanted=Wanted(arguments.agent, provider, arguments.model, arguments.effort, arguments.permission),
+        today=today(),
+        ledger=str(path_of(os.environ)),
+        write=not arguments.dry_run,
+        color=streams.err.color,
+        session=session,
+    )
+
+
+def _split_resume(arguments: argparse.Namespace) -> None:
+    """`--resume PROMPT`: an id has no white space, so what has some is the prompt."""
+    if arguments.resume and arguments.prompt is None and any(letter.isspace() for letter in arguments.resume):
+        arguments.prompt, arguments.resume = arguments.resume, ""
+
+
+@contextlib.contextmanager
+def _ledger(streams: Streams) -> Iterator[Ledger | None]:
+    """The user's ledger; without one a run works, and cannot be gone on with."""
+    try:
+        opened = Ledger(path_of(os.environ))
+    except LedgerError as error:
+        streams.err.line(f"no ledger, so this run cannot be gone on with by `--resume`: {error}")
+        yield None
+        return
+    with opened:
+        yield opened
+
+
+def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, streams: Streams) -> int:
+    ready = launching.prepared(task, streams.err, ledger)
+    plan = ready.plan
+    if plan.controller not in launching.CONTROLLERS:
+        raise CannotLaunch(f"`{plan.provider}` is driven by `{plan.controller}`, which `run` cannot do yet")
+    session = launching.going_on(task, plan, ledger, fork=arguments.fork)
+    if arguments.dry_run:
+        return _dry_run(arguments, launching.dry(ready, Path(task.root), session, fork=arguments.fork), streams)
+    prompt = _prompt(arguments, plan.controller)
+    found = launching.find(plan, os.environ, ledger)
+    notes = launching.notes(plan, found, os.environ)
+    if isinstance(session, Session):
+        notes += launching.resumed_notes(session, plan, found.version, time.time())
+    for note in notes:
+        streams.err.line(visible(note))
+    launch = launching.launch(ready, found, Path(task.root), session, fork=arguments.fork)
+    asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix)
+    return carry_out(launch, asked, ledger, streams)
+
+
+def _prompt(arguments: argparse.Namespace, controller: str) -> str | None:
+    """The first turn; None where a person at the terminal gives the turns.
+
+    Raises:
+        CannotRun: there is neither.
+    """
+    if arguments.prompt == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if arguments.prompt is None and controller != "terminal" and not sys.stdin.isatty():
+        raise CannotRun("no prompt", remedy="give one, or `-` to read it from standard input")
+    prompt: str | None = arguments.prompt
+    return prompt
+
+
+def _dry_run(arguments: argparse.Namespace, launch: Launch, streams: Streams) -> int:
+    """What would be started, where, with which environment and files. No value of a secret, and no prompt."""
+    plan = launch.plan
+    argv = [launch.executable, *shown(plan.argv, launch.slots(arguments.prompt))]
+    env = sorted({*plan.env.set, *plan.env.renamed, *plan.env.passed, *launch.env})
+    if arguments.output == "json":
+        told = {"argv": argv, "cwd": plan.cwd, "env": env, "unset": list(plan.env.unset), "files": list(plan.files)}
+        streams.out.line(json.dumps({"format_version": 1, **told}, sort_keys=True, ensure_ascii=False))
+        return DONE
+    rows = [
+        shlex.join(argv),
+        f"in     {plan.cwd}",
+        *(f"set    {name}" for name in env),
+        *(f"unset  {name}" for name in plan.env.unset),
+        *(f"file   {path}" for path in plan.files),
+    ]
+    for row in rows:
+        streams.out.line(visible(row))
+    return DONE

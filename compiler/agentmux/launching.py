@@ -1,0 +1,197 @@
+"""From what a person asked for to a launch: the plan, the CLI on this machine, the session, what it will cost."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux import __version__
+from agentmux.day import today
+from agentmux.errors import CannotRun
+from agentmux.preparation import Answer, Prepared, Task, ask, before, fresh, session_of
+from agentmux_launcher import executable as executables
+from agentmux_launcher.codec import from_json
+from agentmux_launcher.executable import Executable, Origin, cli_of
+from agentmux_launcher.launch import Launch, environment, missing
+from agentmux_launcher.manifest import Slot
+from agentmux_launcher.pty import size_here
+from agentmux_launcher.pty.values import FAILED_BEFORE, NOT_FOUND
+from agentmux_launcher.run_folder import new_id
+from agentmux_launcher.startup import Identity, opening
+from agentmux_launcher.usage import ZERO, Tokens
+from agentmux_launcher.versions import Standing, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux.streams import Stream
+    from agentmux_launcher.ledger import Ledger, Session
+    from agentmux_launcher.manifest import LaunchPlan
+
+CONTROLLERS = ("persistent", "subprocess", "terminal")
+
+
+class CannotLaunch(CannotRun):
+    """Nothing was started; `exit_code` says how far it came."""
+
+    def __init__(self, message: str, *, exit_code: int = FAILED_BEFORE, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The CLI of a plan on this machine; `version` is None where it does not say one."""
+
+    executable: Executable
+    version: str | None
+
+
+def prepared(task: Task, err: Stream, ledger: Ledger | None) -> Prepared:
+    """The plan, compiled if sources changed; says on `err` what is wrong and what the launch will pay.
+
+    Raises:
+        CannotLaunch: it does not compile.
+    """
+    ready = fresh(Path(task.root), task.wanted)
+    answer = Answer(ready, price=_price(task, ready, ledger)) if ready else ask(task)
+    err.write(answer.said)
+    if answer.prepared is None:
+        raise CannotLaunch("nothing was started")
+    if answer.price:
+        *changes, total = answer.price
+        err.line(f"this launch does not find all of its prompt in the cache: {total}")
+        for change in changes:
+            err.line(f"  {change}")
+    return answer.prepared
+
+
+def _price(task: Task, ready: Prepared, ledger: Ledger | None) -> tuple[str, ...]:
+    earlier = None if ledger is None else before(ledger, task, ready.plan.provider)
+    if earlier is None or earlier.prefix == ready.prefix:
+        return ()
+    return ask(replace(task, after=ready.prefix)).price
+
+
+def find(plan: LaunchPlan, environ: Mapping[str, str], ledger: Ledger | None) -> Found:
+    """The plan's CLI and its version.
+
+    Raises:
+        CannotLaunch: it is not installed; says how to get it.
+    """
+    cli = cli_of(plan)
+    found = executables.find(cli, environ)
+    if found is None:
+        message = f"`{plan.executable}` is not installed"
+        raise CannotLaunch(message, exit_code=NOT_FOUND, remedy=executables.remedy(cli))
+    return Found(found, _version(plan, found, environ, ledger))
+
+
+def _version(plan: LaunchPlan, found: Executable, environ: Mapping[str, str], ledger: Ledger | None) -> str | None:
+    """What the CLI says its version is. Some take seconds to, so it is asked once for each file."""
+    if found.origin is Origin.MANAGED and plan.cli_version in Path(found.path).parts:
+        return plan.cli_version
+    path = os.path.realpath(found.path)
+    status = Path(path).stat()
+    stamp = f"{status.st_size} {status.st_mtime_ns}"
+    known = ledger.version(path, stamp) if ledger else None
+    if known is None:
+        known = executables.version_of(found, plan.version_argv or ("--version",), environ)
+        if known and ledger:
+            ledger.keep_version(path, stamp, known)
+    return known
+
+
+def going_on(task: Task, plan: LaunchPlan, ledger: Ledger | None, *, fork: bool) -> Session | str | None:
+    """The session that the launch goes on with: as the ledger knows it, by its id alone, or none.
+
+    Raises:
+        CannotLaunch: there is none, it is in use, or the provider cannot.
+    """
+    if task.session is None:
+        return None
+    slot = "fork" if fork else "resume"
+    if not any(isinstance(item, Slot) and item.slot == slot for item in plan.argv):
+        raise CannotLaunch(f"`{plan.provider}` cannot {slot} a session")
+    known = session_of(ledger, task, plan.provider) if ledger else None
+    if known is None and not task.session:
+        raise CannotLaunch(f"no session of `{plan.agent}` on `{plan.provider}` is known to go on with")
+    if known and ledger and not fork:
+        run = next((run for run in ledger.runs(task.root) if run.session_id == known.session_id and run.running), None)
+        if run:
+            raise CannotLaunch(
+                f"the session is in use by the run `{run.run_id}`", remedy="add `--fork` for a copy of it"
+            )
+    return known or task.session
+
+
+def changed(session: Session, plan: LaunchPlan, version: str | None) -> list[str]:
+    """What is not as it was when a session was last used, besides its prompt."""
+    pairs = {
+        "model": (session.model, plan.model),
+        "effort": (session.effort, plan.effort),
+        "permission": (session.permission, plan.permission),
+        "version of the CLI": (session.cli_version, version),
+    }
+    return [f"{name}: {old or 'default'}, now {new or 'default'}" for name, (old, new) in pairs.items() if old != new]
+
+
+def launch(ready: Prepared, found: Found, root: Path, session: Session | str | None, *, fork: bool) -> Launch:
+    """All that is needed to start."""
+    plan, run_id = ready.plan, new_id()
+    screen = plan.stdio.get("stdin") == "pty"
+    return Launch(
+        plan=plan,
+        project=root,
+        executable=found.executable.path,
+        env=environment(plan, found.executable, run_id, os.environ, screen=screen),
+        run_id=run_id,
+        size=size_here(sys.stdout.fileno()) if sys.stdout.isatty() else size_here(-1),
+        opening="" if session else _opening(ready, root),
+        session_id=session if isinstance(session, str) or session is None else session.session_id,
+        fork=fork,
+        counters=ZERO if session is None else _counters(session),
+    )
+
+
+def dry(ready: Prepared, root: Path, session: Session | str | None, *, fork: bool) -> Launch:
+    """What would be started: the CLI by its name where it is not here, and of the environment only what we set."""
+    plan = ready.plan
+    found = executables.find(cli_of(plan), os.environ) or Executable(plan.executable, Origin.PATH)
+    full = launch(ready, Found(found, None), root, session, fork=fork)
+    return replace(full, env=environment(plan, Executable("", Origin.PATH), full.run_id, {}, screen=False))
+
+
+def _opening(ready: Prepared, root: Path) -> str:
+    plan = ready.plan
+    identity = Identity(plan.display, plan.agent, plan.provider, str(root / plan.cwd), __version__, today())
+    return opening(identity, plan.startup, ready.peers)
+
+
+def _counters(session: Session | str) -> Tokens | None:
+    if isinstance(session, str) or session.counters is None:
+        return None
+    return from_json(Tokens, json.loads(session.counters))
+
+
+def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str]) -> list[str]:
+    """What a person should know before the CLI starts."""
+    said = []
+    stands = standing(found.version, plan.cli_version)
+    if stands is not Standing.VERIFIED and found.version:
+        said.append(f"{plan.executable} {found.version} is not the verified version, {plan.cli_version}")
+    return said + [f"`{name}` has no value here, and the plan passes it on" for name in missing(plan, environ)]
+
+
+def resumed_notes(session: Session, plan: LaunchPlan, version: str | None, now: float) -> list[str]:
+    """What goes on, what of it changed, and how much of it a cold cache would pay again."""
+    used = dt.datetime.fromtimestamp(session.updated, dt.UTC).strftime("%Y-%m-%d %H:%M")
+    age = max(0, int(now - session.updated)) // 60
+    size = f", {session.context_tokens:,} tokens" if session.context_tokens else ""
+    said = [f"going on with the session `{session.session_id}`{size}, last used {used} UTC ({age} minutes ago)"]
+    return said + [f"  other {each}" for each in changed(session, plan, version)]

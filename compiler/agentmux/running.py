@@ -1,0 +1,133 @@
+"""Carry a launch out: its record, its signals, its controller, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux.launching import CannotLaunch
+from agentmux.run_host import VIEWS, RunHost
+from agentmux_launcher import ledger as rows
+from agentmux_launcher import processes
+from agentmux_launcher.controllers.per_turn import PerTurn
+from agentmux_launcher.controllers.persistent import Persistent
+from agentmux_launcher.conversation import Conversation
+from agentmux_launcher.guard import Guard
+from agentmux_launcher.person import somebody
+from agentmux_launcher.pty.values import FAILED_BEFORE, SpawnError
+from agentmux_launcher.run_folder import RUNS, RunFolder
+from agentmux_launcher.run_record import RunRecord
+from agentmux_launcher.supervise import Inbox, Signalled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from agentmux.streams import Streams
+    from agentmux_launcher.launch import Launch
+    from agentmux_launcher.ledger import Ledger
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How a launch is to be carried out. Without a prompt the person at the terminal gives the turns."""
+
+    prompt: str | None
+    output: str = "text"
+    timeout: float | None = None
+    version: str | None = None
+    prefix: str | None = None
+
+
+def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Streams) -> int:
+    """Run it to its end.
+
+    Raises:
+        CannotLaunch: the folder of the run cannot be made.
+    """
+    folder = launch.project / RUNS / launch.run_id
+    try:
+        kept = RunFolder(folder)
+        kept.plan(launch.plan)
+    except OSError as error:
+        raise CannotLaunch(f"the run's folder cannot be made: {error}") from error
+    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger)
+    exit_code = FAILED_BEFORE
+    try:
+        carry = _on_screen if launch.plan.controller == "terminal" else _in_turns
+        exit_code = carry(launch, asked, record, streams)
+    finally:
+        record.close(exit_code)
+    return exit_code
+
+
+def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams) -> int:
+    inbox, view = Inbox(), VIEWS[asked.output](streams)
+    host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
+    conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
+    kind = Persistent if launch.plan.controller == "persistent" else PerTurn
+    with _signals(inbox):
+        outcome = conversation.run(kind(launch, inbox, conversation), asked.prompt)
+    view.close()
+    return outcome.exit_code
+
+
+def _on_screen(launch: Launch, asked: Asked, record: RunRecord, _streams: Streams) -> int:
+    from agentmux_launcher.controllers.terminal import Screen  # noqa: PLC0415  for terminals only
+    from agentmux_launcher.pty.here import Here  # noqa: PLC0415
+
+    inbox, guard = Inbox(), Guard(launch.run_id)
+
+    def started(child: processes.Known) -> None:
+        guard.watch(child)
+        record.child(child)
+
+    try:
+        with _signals(inbox, "SIGTERM", "SIGHUP", "SIGBREAK"):
+            return Screen(launch, inbox, Here()).run(asked.prompt, started, asked.timeout)
+    except SpawnError as error:
+        raise CannotLaunch(str(error), exit_code=error.exit_code) from error
+    except (OSError, ValueError) as error:
+        raise CannotLaunch(str(error)) from error
+    finally:
+        guard.dismiss()
+
+
+@contextlib.contextmanager
+def _signals(inbox: Inbox, *names: str) -> Iterator[None]:
+    """Signals as messages, while the block runs."""
+    numbers = [getattr(signal, name) for name in names or SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda got, _: inbox.put(Signalled(got))) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, action in before.items():
+            signal.signal(number, action)
+
+
+def _row(launch: Launch, asked: Asked, ledger: Ledger | None, folder: Path) -> rows.Run:
+    plan, me = launch.plan, processes.me()
+    return rows.Run(
+        run_id=launch.run_id,
+        project=str(launch.project),
+        agent=plan.agent,
+        provider=plan.provider,
+        controller=plan.controller,
+        model=plan.model,
+        effort=plan.effort,
+        permission=plan.permission,
+        cli_version=asked.version,
+        plan=ledger.keep_plan(plan) if ledger else None,
+        prefix=asked.prefix,
+        folder=str(folder),
+        pid=me.pid,
+        pid_started=me.started,
+        resumed=launch.session_id,
+        forked=launch.fork,
+        started=time.time(),
+    )

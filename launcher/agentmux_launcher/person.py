@@ -1,0 +1,62 @@
+"""Whoever sits at the terminal, however the streams of the command are redirected."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from agentmux_launcher.pty.streams import write_all
+from agentmux_launcher.supervise import Typed
+
+if TYPE_CHECKING:
+    from agentmux_launcher.supervise import Inbox
+
+_LONGEST = 1 << 16
+
+
+class Person:
+    """A terminal to ask at. Nobody is listened to before the first question."""
+
+    def __init__(self, reads: int, writes: int) -> None:
+        self._reads = reads
+        self._writes = writes
+        self._listening = False
+
+    def say(self, text: str) -> None:
+        write_all(self._writes, text.encode("utf-8", "backslashreplace"))
+
+    def listen(self, inbox: Inbox) -> None:
+        """Have every line they type from now on put into an inbox."""
+        if not self._listening:
+            self._listening = True
+            threading.Thread(target=self._hear, args=(inbox,), daemon=True, name="person").start()
+
+    def _hear(self, inbox: Inbox) -> None:
+        """Line by line as the terminal gives them; no buffer of Python's, whose lock would outlive the program."""
+        rest = b""
+        with contextlib.suppress(OSError):
+            while data := os.read(self._reads, _LONGEST):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    inbox.put(Typed(line.rstrip(b"\r").decode("utf-8", "replace")))
+        if rest:
+            inbox.put(Typed(rest.decode("utf-8", "replace")))
+        inbox.put(Typed(None))
+
+
+def somebody() -> Person | None:
+    """The person at our terminal; None where there is no terminal, or it is another program's at the moment."""
+    try:
+        if sys.platform == "win32":
+            return Person(os.open("CONIN$", os.O_RDWR), os.open("CONOUT$", os.O_RDWR))
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        if os.tcgetpgrp(terminal) == os.getpgrp():
+            return Person(terminal, terminal)
+    os.close(terminal)
+    return None
