@@ -452,7 +452,7 @@ def test_a_file_whose_text_a_build_would_change_is_left_alone(tmp_path):
     ("path", "reason"),
     [
         ("nowhere.md", "there is no such file"),
-        ("README.md", "it is none of `CLAUDE.md`, `AGENTS.md`, and no skill"),
+        ("README.md", "it is none of `AGENTS.md`, `CLAUDE.md`, and no skill"),
         ("AGENTS.md", "it has no edit in it"),
         ("docs", "it holds no `SKILL.md`"),
         ("link/CLAUDE.md", "`link` is a link"),

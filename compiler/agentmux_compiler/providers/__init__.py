@@ -18,6 +18,10 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "kimi": ("kimi-code", "kimi-cli", "kimi_code"),
     "muxcode": ("mux-code", "mux_code"),
     "antigravity": ("agy", "antigravity-cli", "antigravity_cli"),
+    "goose": ("goose-cli", "block-goose"),
+    "dsh": ("deepseek-harness", "deepseek_harness"),
+    "crush": ("crush-cli",),
+    "muse": ("muse-code", "muse_code"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 
