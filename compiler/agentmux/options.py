@@ -152,6 +152,13 @@ def _show(parser: argparse.ArgumentParser) -> None:
     what_if.add_argument("--prompt", metavar="TEXT")
 
 
+def _prefix(parser: argparse.ArgumentParser) -> None:
+    text = "what edits have cost: of a range, or of the last 50 commits (up to a revision) that touch the sources"
+    parser.add_argument("--history", metavar="RANGE", nargs="?", const="", help=text)
+    parser.add_argument("--provider", metavar="P", action="append", default=[], help="only this provider; repeatable")
+    format_option(parser, "full", "json")
+
+
 def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "code", metavar="CODE", nargs="?", help="a code (AMX202) or a name (unknown-skill); none: the table"
@@ -289,6 +296,15 @@ COMMANDS = {
         "  agentmux show reviewer --argv\n"
         "  agentmux show reviewer --provider codex --effort low --argv\n"
         "  agentmux show reviewer --prefix --format json\n",
+    ),
+    "prefix": Command(
+        "who shares which prefix; what the edits of a range have cost",
+        "[--history [RANGE]] [--provider P] [--format FORMAT]",
+        _prefix,
+        "examples:\n"
+        "  agentmux prefix                              the tree of prefixes that plans share\n"
+        "  agentmux prefix --history                    the last 50 commits that touch the sources\n"
+        "  agentmux prefix --history main~20..main      which of them cost most, and what would have cost less\n",
     ),
     "adopt": Command(
         "take a hand-written file in, or carry a hand edit of an output back to its sources",

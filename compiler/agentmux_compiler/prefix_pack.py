@@ -1,61 +1,58 @@
-"""Plans' prefixes as compact bytes and back: texts and segments that plans share are written once."""
+"""Plans' prefixes as compact bytes and back: segments that plans share are written once, and read once in a process."""
 
 from __future__ import annotations
 
+import functools
 import json
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
-from agentmux_compiler.segment import Text
 from agentmux_launcher.codec import from_json, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 
 def pack(plans: Iterable[PlanPrefix]) -> bytes:
-    texts: dict[Text, int] = {}
-    segments: dict[PrefixSegment, int] = {}
-    packed = [_plan(plan, segments) for plan in plans]
-    value = {"segments": [_segment(each, texts) for each in segments], "plans": packed, "texts": to_json([*texts])}
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return zlib.compress(text.encode("ascii"), level=1)
+    segments: dict[str, int] = {}
+    packed = []
+    for plan in plans:
+        numbers = [segments.setdefault(_written(segment), len(segments)) for segment in plan.segments]
+        packed.append([_json(to_json(replace(plan, segments=()))), numbers])
+    return zlib.compress(_json([list(segments), packed]).encode("ascii"), level=1)
 
 
 def unpack(data: bytes) -> tuple[PlanPrefix, ...]:
     """What `pack` was given, value for value.
 
     Raises:
-        ValueError, TypeError, KeyError, IndexError: the bytes are nothing that `pack` has made.
+        ValueError, TypeError, LookupError: the bytes are nothing that `pack` has made.
     """
     try:
-        value = json.loads(zlib.decompress(data))
+        written, packed = json.loads(zlib.decompress(data))
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    texts = [from_json(Text, each) for each in value["texts"]]
-    segments = [_unpacked_segment(each, texts) for each in value["segments"]]
-    return tuple(_unpacked_plan(each, segments) for each in value["plans"])
+    segments = [_segment(each) for each in written]
+    return tuple(replace(_plan(plan), segments=tuple(segments[each] for each in numbers)) for plan, numbers in packed)
 
 
-def _plan(plan: PlanPrefix, segments: dict[PrefixSegment, int]) -> dict[str, Any]:
-    numbers = [segments.setdefault(segment, len(segments)) for segment in plan.segments]
-    return {**to_json(replace(plan, segments=())), "segments": numbers}
+@functools.lru_cache(maxsize=16384)
+def _written(segment: PrefixSegment) -> str:
+    return _json(to_json(segment))
 
 
-def _segment(segment: PrefixSegment, texts: dict[Text, int]) -> dict[str, Any]:
-    number = None if segment.body is None else texts.setdefault(segment.body, len(texts))
-    return {**to_json(replace(segment, body=None)), "body": number}
+@functools.lru_cache(maxsize=16384)
+def _segment(text: str) -> PrefixSegment:
+    return from_json(PrefixSegment, json.loads(text))
 
 
-def _unpacked_segment(value: dict[str, Any], texts: Sequence[Text]) -> PrefixSegment:
-    number = value["body"]
-    segment = from_json(PrefixSegment, {**value, "body": None})
-    return segment if number is None else replace(segment, body=texts[number])
+@functools.lru_cache(maxsize=4096)
+def _plan(text: str) -> PlanPrefix:
+    """The plan without its segments."""
+    return from_json(PlanPrefix, json.loads(text))
 
 
-def _unpacked_plan(value: dict[str, Any], segments: Sequence[PrefixSegment]) -> PlanPrefix:
-    numbers = value["segments"]
-    plan = from_json(PlanPrefix, {**value, "segments": []})
-    return replace(plan, segments=tuple(segments[number] for number in numbers))
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))

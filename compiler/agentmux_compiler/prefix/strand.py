@@ -48,6 +48,10 @@ class Strand:
         """What stands at a byte; None at the end."""
         return next((piece for piece in self.pieces if piece.start <= byte < piece.end), None)
 
+    def names_between(self, start: int, end: int) -> tuple[str, ...]:
+        """Names of the segments that end between two bytes; one that goes on behind them is not counted yet."""
+        return tuple(piece.segment.name for piece in self.pieces if start < piece.end <= end)
+
     def source_of(self, piece: Piece, byte: int) -> Span | None:
         """The source line of a byte of known text."""
         body = piece.segment.body

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.prefix.axes import AXES, changed_axes
+from agentmux_compiler.prefix.axes import AXES
 from agentmux_compiler.prefix.backends import load_backend
+from agentmux_compiler.prefix.events import compare
 from agentmux_compiler.prefix.models import matches, model_id
 from agentmux_compiler.prefix.strand import Strand, common, strand_of
 from agentmux_compiler.tree import byte_order
@@ -44,12 +45,14 @@ class Node:
     """A prefix that all plans below have in common: `bytes` and `tokens` are counted from the start of the prompt.
 
     `ends` are the plans whose prompt is this prefix and no more, `parting` is what parts it from its siblings (None
-    at the root). Where plans end and where nodes branch, there is a node, and nowhere else.
+    at the root), `segments` what stands between it and its parent. Where plans end and where nodes branch, there is a
+    node, and nowhere else.
     """
 
     bytes: int
     tokens: int
     parting: Parting | None
+    segments: tuple[str, ...]
     ends: tuple[str, ...]
     children: tuple[Node, ...]
 
@@ -144,7 +147,7 @@ def grown(strands: Sequence[Strand]) -> Node:
     _close(path, 0)
     root = path[0]
     top = root.children[0] if not root.strands and len(root.children) == 1 else root
-    return _node(top, None)
+    return _node(top, None, 0)
 
 
 def _close(path: list[_Open], depth: int) -> None:
@@ -156,13 +159,14 @@ def _close(path: list[_Open], depth: int) -> None:
         path[-1].children.append(closed)
 
 
-def _node(made: _Open, parting: Parting | None) -> Node:
+def _node(made: _Open, parting: Parting | None, above: int) -> Node:
     strand = made.first
-    children = tuple(_node(child, _parting(child, made)) for child in made.children)
+    children = [_node(child, _parting(child, made), made.depth) for child in made.children]
     return Node(
         bytes=made.depth,
         tokens=strand.tokens_to(made.depth),
         parting=parting,
+        segments=strand.names_between(above, made.depth),
         ends=tuple(sorted((each.plan.key for each in made.strands), key=byte_order)),
         children=tuple(sorted(children, key=lambda child: (-len(child.plans), byte_order(child.plans[0])))),
     )
@@ -186,8 +190,8 @@ def _span(strand: Strand, other: Strand, byte: int) -> Span | None:
         return None
     segment = here.segment
     if segment.opaque:
-        axes = [axis for axis in changed_axes(other.plan, strand.plan) if axis in segment.varies_with]
-        return strand.plan.places.get(AXES[axes[0]].place) if axes else None
+        pair = compare(other.plan, strand.plan)
+        return pair.place(AXES[pair.cause_of(segment, *([there.segment] if there else []))].place)
     same = there is not None and there.segment.name == segment.name
     return strand.source_of(here, byte) if same or not segment.asked_at else segment.asked_at
 
