@@ -118,27 +118,45 @@ def _switched_off(facts: Instructions, path: str, present: Iterable[str]) -> boo
 def _in_order(facts: Instructions, files: Sequence[NativeFile]) -> list[NativeFile]:
     if facts.sorted_by == "path":
         return sorted(files, key=lambda each: byte_order(each.path))
+    if facts.sorted_by == "deepest-first":
+        return sorted(files, key=lambda each: _depth(facts, each), reverse=True)
     if facts.sorted_by == "name-then-depth":
-        return sorted(files, key=lambda each: next(i for i, name in enumerate(facts.native) if _named(each.path, name)))
+        return sorted(files, key=lambda each: facts.native.index(_name(facts, each)))
     return list(files)
 
 
+def _name(facts: Instructions, file: NativeFile) -> str:
+    return next(name for name in facts.native if _named(file.path, name))
+
+
+def _depth(facts: Instructions, file: NativeFile) -> int:
+    """How deep the folder lies in which the CLI looked for the file."""
+    return file.path.count("/") - _name(facts, file).count("/")
+
+
 def native_segments(site: Site, files: Sequence[NativeFile]) -> tuple[PrefixSegment, ...]:
-    """The chain as parts of the prefix: the CLI's own headings are opaque, since they hold absolute paths."""
+    """The chain as parts of the prefix: the CLI's own headings are opaque, since most hold absolute paths."""
     facts = site.provider.instructions
     made: list[PrefixSegment] = []
     for index, file in enumerate(files):
-        before = facts.join.replace("{path}", files[index - 1].path) if index else ""
-        heading = before + facts.heading.replace("{path}", file.path)
+        before = _with_path(facts.join, site, files[index - 1]) if index else ""
+        heading = before + _with_path(facts.heading, site, file)
         if heading:
-            made.append(_opaque(site, f"heading of {file.path}", len(heading.encode())))
+            made.append(_heading(site, file, len(heading.encode())))
         made += _contents(facts, file)
     return tuple(made)
 
 
-def _opaque(site: Site, name: str, size: int) -> PrefixSegment:
-    full = f"{site.provider.name} {site.provider.layout.version}/{name}"
-    return PrefixSegment("instructions", full, None, size, varies_with=("cwd",))
+def _with_path(text: str, site: Site, file: NativeFile) -> str:
+    return text.replace("{path}", file.path).replace("{relative}", site.seen_from_cwd(file.path))
+
+
+def _heading(site: Site, file: NativeFile, size: int) -> PrefixSegment:
+    """What stands before a file; with an absolute path in it, another folder makes it another."""
+    relative = "{relative}" in site.provider.instructions.heading
+    path = site.seen_from_cwd(file.path) if relative else file.path
+    name = f"{site.provider.name} {site.provider.layout.version}/heading of {path}"
+    return PrefixSegment("instructions", name, None, size, varies_with=() if relative else ("cwd",))
 
 
 def _contents(facts: Instructions, file: NativeFile) -> Iterator[PrefixSegment]:

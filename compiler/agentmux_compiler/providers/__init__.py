@@ -22,6 +22,7 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "dsh": ("deepseek-harness", "deepseek_harness"),
     "crush": ("crush-cli",),
     "muse": ("muse-code", "muse_code"),
+    "opencode": ("open-code", "opencode-ai"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 

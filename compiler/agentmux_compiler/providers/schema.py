@@ -111,7 +111,7 @@ class Instructions(Sourced):
     only_without: Mapping[str, tuple[str, ...]]
     instead_of: Mapping[str, str]
     chain: Literal["root-to-cwd", "above-root-to-cwd", "cwd", "none", "unknown"]
-    sorted_by: Literal["depth", "path", "name-then-depth", "unknown"]
+    sorted_by: Literal["depth", "deepest-first", "path", "name-then-depth", "unknown"]
     limit: int | Unknown | None
     limit_scope: Literal["chain", "file", "none", "unknown"]
     strips: tuple[Literal["block-comments", "front-matter", "crlf", "unknown"], ...]
