@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from agentmux_compiler.lowered import PrefixSegment
+from agentmux_compiler.prefix.axes import SKILLS
+from agentmux_compiler.tree import byte_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.providers.schema_layout import Part
@@ -28,7 +31,26 @@ def render_layout(
     """
     held = words | {slot for slot, segments in slots.items() if segments}
     parts = (part for part in parts_for(provider, held) if holds(part, held))
-    return _joined(segment for part in parts for segment in _segments(provider, part, slots))
+    return _joined(segment for part in _ranked(provider, parts, slots) for segment in part)
+
+
+def _ranked(
+    provider: Provider, parts: Iterable[Part], slots: Mapping[str, tuple[PrefixSegment, ...]]
+) -> Iterator[list[PrefixSegment]]:
+    """The segments of each part; neighbours with a rank are one list, in the order in which the CLI lists skills."""
+    for ranked, group in groupby(parts, key=lambda part: part.rank is not None):
+        made = [(part, list(_segments(provider, part, slots))) for part in group]
+        if not ranked:
+            yield from (segments for _, segments in made)
+            continue
+        key, falling = RANKS[provider.skills.order]
+        named = [(part.rank or skill_name(segment), segment) for part, segments in made for segment in segments]
+        yield [segment for _, segment in sorted(named, key=lambda item: key(item[0]), reverse=falling)]
+
+
+def skill_name(segment: PrefixSegment) -> str:
+    """`release` of `skills/release@reviewer+qwen.md`."""
+    return segment.name.removeprefix(SKILLS).partition("@")[0].partition("+")[0].partition(".")[0]
 
 
 def _joined(segments: Iterable[PrefixSegment]) -> tuple[PrefixSegment, ...]:
@@ -100,6 +122,13 @@ def _opaque(provider: Provider, part: Part, name: str, size: int) -> PrefixSegme
         chosen_by=chosen_by(part),
     )
 
+
+RANKS: Mapping[str, tuple[Callable[[str], Any], bool]] = {
+    "casefold": (lambda name: (name.casefold(), byte_order(name)), False),
+    "bytes": (byte_order, False),
+    "reverse-bytes": (byte_order, True),
+    "unknown": (lambda _: 0, False),
+}
 
 # What decides about a word of a layout, by how the word begins; any other is a token of the argv.
 DECIDES = {

@@ -59,7 +59,8 @@ def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
     only = set(_named(flags, flags.only, argv))
     limited = any(True for _ in _values(flags.only, argv)) and not only & set(flags.every)
     known = {part.tool for part in provider.layout.all_parts if part.tool}
-    without = {name for name in known if name in denied or (limited and name not in only)}
+    left_out = {name for name in flags.limited or known if limited and name not in only}
+    without = {name for name in known if name in denied | left_out}
     found = {f"denied:{name}" for name in denied} | {f"without:{name}" for name in without}
     found |= {f"added:{name}" for name in _named(flags, flags.added, argv)}
     return found | ({"only", *(f"only:{name}" for name in only)} if limited else set())

@@ -100,7 +100,8 @@ class Instructions(Sourced):
     A name of `native` may end in a glob; a file whose front matter has one of `conditional` is not read at the start.
     `only_without` maps a name to names whose presence anywhere in the chain switches it off; `instead_of` a name to
     the one it replaces in its folder. `limit` is in bytes over `limit_scope`. `strips` names what the CLI removes.
-    `heading` stands before each file (`{path}` is its path), `join` between two of them.
+    `heading` stands before each file (`{path}` is its absolute path, `{relative}` the one from the working directory),
+    `join` between two of them.
     """
 
     written: str | None

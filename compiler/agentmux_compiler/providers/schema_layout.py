@@ -26,6 +26,7 @@ class Part(Facts):
     an `argument` passes (spelt as in `Arguments.owns`). The part is there if every word of `when` and none of `unless`
     holds for the plan; a word may be a glob. A part with a `tool` is there only where that tool is. `each` are bytes
     that every item of a slot takes besides: an MCP server's tools, known only at launch, count as two small ones.
+    Neighbours with a `rank`, and the slot of skills with an empty one, stand in the order of the provider's skills.
     `varies_with` names what changes an opaque part under one name and size. `breakpoint`: the CLI marks the end of this
     part as one of the places whose prefix the backend stores.
 
@@ -39,6 +40,7 @@ class Part(Facts):
     bytes: int | None = None
     slot: Slot | None = None
     each: int = 0
+    rank: str | None = None
     argument: tuple[str, ...] = ()
     tool: str | None = None
     when: tuple[str, ...] = ()
@@ -56,16 +58,17 @@ class Part(Facts):
 class ToolFlags(Facts):
     """Arguments that decide which tools a CLI declares.
 
-    `denied` take the named tools away, `only` leave no others unless the value is one of `every`, `added` allow what
-    would not be declared otherwise; a rule in parentheses behind a name is about some uses of a tool and changes
-    nothing. `servers` leave only the named MCP servers. `aliases` are other names of tools. `settings` maps a flag that
-    takes JSON to the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are
-    denied.
+    `denied` take the named tools away, `only` leave no others (of `limited`, where it names some) unless the value is
+    one of `every`, `added` allow what would not be declared otherwise; a rule in parentheses behind a name is about
+    some uses of a tool and changes nothing. `servers` leave only the named MCP servers. `aliases` are other names of
+    tools. `settings` maps a flag that takes JSON to the dotted path of a list of denied tools in it. `server` is the
+    name by which a server's tools are denied.
     """
 
     denied: tuple[str, ...]
     only: tuple[str, ...]
     every: tuple[str, ...]
+    limited: tuple[str, ...]
     added: tuple[str, ...]
     servers: tuple[str, ...]
     aliases: Mapping[str, str]
