@@ -47,7 +47,8 @@ def commits(root: Path, repository: Objects, text: str) -> Range:
     Raises:
         GitError: there is no such range.
     """
-    ids = output(root, "rev-list", "--first-parent", "--end-of-options", text, "--").decode("ascii").split()
+    last = text if has_beginning(text) else repository.commit(text)
+    ids = output(root, "rev-list", "--first-parent", "--end-of-options", last, "--").decode("ascii").split()
     parent = read(repository, ids[-1]).parent if ids and has_beginning(text) else None
     return Range(tuple(ids), _if_there(repository, parent) if parent else None)
 

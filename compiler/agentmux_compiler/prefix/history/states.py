@@ -61,7 +61,8 @@ def states(span: Range, repository: Objects, cache: PrefixCache, limit: int | No
             found[-1] = replace(found[-1], commit=commit)
         else:
             found.append(State(commit, tree, outcome_at(tree, cache, compile_project)))
-    return _in_time(found, begins=span.before is None and _is_root(found))
+    enough = limit is not None and len(found) > limit
+    return _in_time(found, begins=span.before is None and not enough and _is_root(found))
 
 
 def _newest_first(span: Range, repository: Objects) -> Iterator[Commit]:
