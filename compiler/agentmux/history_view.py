@@ -48,7 +48,9 @@ def as_json(history: History) -> str:
             "before": _commit(history.before) if history.before else None,
             "commits": commits,
             "skipped": skipped,
-            "replay": {**_flat(replay), **replay["order"]} if replay else None,
+            "replay": {**_flat(replay), **replay["order"], "name": history.replay.order.name}
+            if history.replay
+            else None,
         }
     )
 
@@ -58,15 +60,22 @@ def _commit(commit: Commit) -> dict[str, Any]:
 
 
 def _flat(value: dict[str, Any]) -> dict[str, Any]:
-    """Without what stands elsewhere, and each loss with its tokens in one map."""
+    """Without what stands elsewhere, and each loss with its tokens beside its other figures."""
     kept = {name: item for name, item in value.items() if name not in {"commit", "order"}}
     for name in ("loss", "before", "after", "once"):
         if isinstance(kept.get(name), dict) and "tokens" in kept[name]:
-            loss = dict(kept[name])
-            kept[name] = {**loss.pop("tokens"), **loss}
+            kept[name] = _loss(kept[name])
     if "culprits" in kept:
         kept["culprits"] = [_flat(each) for each in kept["culprits"]]
     return kept
+
+
+def _loss(loss: dict[str, Any]) -> dict[str, Any]:
+    """Dollars are null where no price is known of anything that was lost."""
+    tokens, usd = loss["tokens"], loss["usd"]
+    known = {name: None if tokens[name] and loss["unpriced"] and not usd[name] else usd[name] for name in usd}
+    others = {name: item for name, item in loss.items() if name != "tokens"}
+    return {**others, **tokens, "usd": known}
 
 
 def for_people(history: History, paint: Paint) -> str:
@@ -173,9 +182,9 @@ def _sums(history: History, paint: Paint) -> Iterator[str]:
 
 def _uncertain(loss: Loss) -> Iterator[str]:
     if loss.unknown:
-        yield f"  Of {count(loss.unknown, 'changed plan')} nobody knows what the backend reuses: the text counts."
+        yield f"  What the backend of {count(loss.unknown, 'changed plan')} reuses is not known: the text counts."
     if loss.unpriced:
-        yield f"  {count(loss.unpriced, 'changed plan')} of models without a known price cost nothing here."
+        yield f"  No price is known for the model of {count(loss.unpriced, 'changed plan')}."
 
 
 def _replay(replay: Replay | None, paint: Paint) -> Iterator[str]:
@@ -183,7 +192,7 @@ def _replay(replay: Replay | None, paint: Paint) -> Iterator[str]:
         return
     before, after = replay.before.sessions, replay.after.sessions
     saved = f"{number(before - after)} tokens less ({100 * (before - after) // before} %)"
-    yield f"{paint('help', 'help')}{paint('strong', f': another order of {replay.name} would have lost {saved}')}"
+    yield f"{paint('help', 'help')}{paint('strong', f': another order of {replay.order.name} would have lost {saved}')}"
     sign = f"  {paint('frame', '=')} "
     yield from (f"{sign}{line}" for line in order_lines(replay.order))
     measured = f"measured by compiling every commit in that order: {number(after)} instead of {number(before)} tokens"

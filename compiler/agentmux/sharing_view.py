@@ -60,7 +60,7 @@ def _order(gain: OrderGain) -> dict[str, Any]:
     for each in gain.gains:
         value = to_json(each)
         caches.append({**value.pop("identity"), **value})
-    return {"name": gain.name, **to_json(gain.order), "served": gain.served, "caches": caches}
+    return {"name": gain.order.name, **to_json(gain.order), "served": gain.served, "caches": caches}
 
 
 def for_people(sharing: Sharing, paint: Paint) -> str:
@@ -135,7 +135,7 @@ def _advice(sharing: Sharing, paint: Paint) -> Iterator[str]:
         yield f"{paint('note', 'note')}: no other order that was tried would let a cache serve more"
         return
     best = sharing.orders[0]
-    title = f"another order of {best.name} would let the caches serve {number(best.served)} tokens more"
+    title = f"another order of {best.order.name} would let the caches serve {number(best.served)} tokens more"
     yield f"{paint('help', 'help')}{paint('strong', f': {title}')}"
     for line in order_lines(best.order):
         yield f"  {paint('frame', '=')} {line}"

@@ -111,8 +111,8 @@ def objects(root: Path) -> Iterator[Objects]:
     pipe = subprocess.PIPE
     try:
         process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment())  # noqa: S603
-    except FileNotFoundError:
-        raise GitError("git is not installed") from None
+    except OSError as error:
+        raise _not_started(error) from None
     try:
         yield Objects(process)
     finally:
@@ -129,8 +129,8 @@ def output(root: Path, *arguments: str) -> bytes:
         result = subprocess.run(  # noqa: S603
             git(root, *arguments), stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment()
         )
-    except FileNotFoundError:
-        raise GitError("git is not installed") from None
+    except OSError as error:
+        raise _not_started(error) from None
     if result.returncode:
         raise GitError(_last_line(result.stderr) or f"git ended with {result.returncode}")
     return result.stdout
@@ -144,6 +144,11 @@ def environment() -> dict[str, str]:
     """Ours without what points to another repository; a missing object is never fetched."""
     inherited = {name: value for name, value in os.environ.items() if name not in INHERITED}
     return {**inherited, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+
+
+def _not_started(error: OSError) -> GitError:
+    missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+    return GitError("git is not installed" if missing else f"git does not start: {error.strerror}")
 
 
 def _items(data: bytes, width: int) -> Iterator[tuple[str, Item]]:

@@ -215,7 +215,7 @@ def test_what_another_order_would_make_plans_share_is_measured_by_compiling_in_i
     tree, project, plans = compiled()
     found = sharing(project, plans, tree)
     best = found.orders[0]
-    assert (best.name, best.order.bundles) == ("sections and bundles", ("house", "two", "one"))
+    assert (best.order.name, best.order.bundles) == ("sections and bundles", ("house", "two", "one"))
     assert best.order.sections == ("global-bundles", "bundles", "instructions", "soul", "skills-index")
     files = PROJECT | {
         "agents.d/_project.yaml": f"sections: [{', '.join(best.order.sections)}]\n",

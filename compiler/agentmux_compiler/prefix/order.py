@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.tree import byte_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from agentmux_compiler.agent import Project, ResolvedAgent
 
@@ -24,6 +24,11 @@ class Order:
 
     sections: tuple[str, ...] = ()
     bundles: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is an order of: sections, bundles, or sections and bundles."""
+        return " and ".join(name for name in ("sections", "bundles") if getattr(self, name))
 
 
 def reordered(project: Project, order: Order) -> Project:
@@ -48,8 +53,12 @@ def ranked(project: Project, weight: Callable[[str], float]) -> tuple[str, ...]:
     return tuple(sorted(mean, key=lambda name: (weight(name), mean[name], byte_order(name))))
 
 
-def changes_anything(project: Project, order: Order) -> bool:
-    return reordered(project, order) != project
+def alternatives(project: Project, sections: tuple[str, ...], bundles: tuple[str, ...]) -> Iterator[Order]:
+    """Both orders at once, then either alone; what would leave the project as it is, is not among them."""
+    by_sections = Order(sections=sections if sections != project.settings.sections else ())
+    by_bundles = Order(bundles=bundles if reordered(project, Order(bundles=bundles)) != project else ())
+    both = Order(by_sections.sections, by_bundles.bundles)
+    yield from (each for each in dict.fromkeys((both, by_bundles, by_sections)) if each.name)
 
 
 def bundle_of(segment: str) -> str | None:

@@ -11,7 +11,7 @@ from agentmux_compiler.lower import lower
 from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.prefix.fleet import served
 from agentmux_compiler.prefix.measure import measure_text
-from agentmux_compiler.prefix.order import Order, changes_anything, ranked, reordered, section_of
+from agentmux_compiler.prefix.order import Order, alternatives, ranked, reordered, section_of
 from agentmux_compiler.prefix.rendered import render
 from agentmux_compiler.prefix.tree import Identity, Node, Shared, forest
 
@@ -61,9 +61,8 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class OrderGain:
-    """Another order, and what recompiling with it gave. `name`: sections, bundles, or sections and bundles."""
+    """Another order, and what compiling again in it gave."""
 
-    name: str
     order: Order
     gains: tuple[Gain, ...]
 
@@ -85,34 +84,22 @@ def sharing(
 ) -> Sharing:
     """`tree` holds the sources of `project`, `plans` are all of its plans; `holds` says which are looked at."""
     now = _measured(forest(plan for plan in plans if holds(plan)))
-    gains = [OrderGain(name, order, found) for name, order, found in _tried(project, tree, now, holds)]
+    gains = [OrderGain(order, found) for order, found in _tried(project, tree, now, holds)]
     better = [each for each in gains if each.served > 0]
     return Sharing(tuple(now.values()), tuple(sorted(better, key=lambda each: -each.served)))
 
 
 def _tried(
     project: Project, tree: Tree, now: dict[Identity, CacheShare], holds: Callable[[PlanPrefix], bool]
-) -> Iterator[tuple[str, Order, tuple[Gain, ...]]]:
-    """Every order that changes something and still compiles, with what it gives."""
-    for name, order in _orders(project, now).items():
-        if not changes_anything(project, order):
-            continue
+) -> Iterator[tuple[Order, tuple[Gain, ...]]]:
+    """Every order that changes something and still compiles, with what it gives: what most share stands first."""
+    holders = Tally(listed.item.name for agent in project.agents for listed in agent.bundles)
+    bundles = ranked(project, lambda name: -holders[name])
+    for order in alternatives(project, _sections(project, now), bundles):
         plans, found = lower(reordered(project, order), tree)
         if not has_errors(found):
             then = _measured(forest(plan.prefix for plan in plans if holds(plan.prefix)))
-            yield name, order, tuple(_gain(before, then.get(key)) for key, before in now.items())
-
-
-def _orders(project: Project, now: dict[Identity, CacheShare]) -> dict[str, Order]:
-    """What most agents have in common first."""
-    holders = Tally(listed.item.name for agent in project.agents for listed in agent.bundles)
-    bundles = ranked(project, lambda name: -holders[name])
-    sections = _sections(project, now)
-    return {
-        "sections": Order(sections=sections),
-        "bundles": Order(bundles=bundles),
-        "sections and bundles": Order(sections, bundles),
-    }
+            yield order, tuple(_gain(before, then.get(key)) for key, before in now.items())
 
 
 def _sections(project: Project, now: dict[Identity, CacheShare]) -> tuple[str, ...]:

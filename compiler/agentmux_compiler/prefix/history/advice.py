@@ -11,7 +11,7 @@ from agentmux_compiler.prefix.history.losses import Loss, step, total
 from agentmux_compiler.prefix.history.rates import rates
 from agentmux_compiler.prefix.history.replay import NotCompilingError, Variation, delivered
 from agentmux_compiler.prefix.history.report import Move, Replay
-from agentmux_compiler.prefix.order import Order, changes_anything, ranked, reordered
+from agentmux_compiler.prefix.order import Order, alternatives, ranked, reordered
 from agentmux_compiler.prefix.scenarios import scenarios
 from agentmux_compiler.providers import load_provider
 
@@ -28,7 +28,7 @@ def cheapest(tape: Tape, before: Loss) -> Replay | None:
     If they did not, that of the bundles alone, or that of the sections. An order that sessions with the same prompt
     would pay for is none.
     """
-    replays = (_replayed(name, order, tape, before) for name, order in _orders(tape))
+    replays = (_replayed(order, tape, before) for order in _orders(tape))
     return next((each for each in replays if each and _better(each)), None)
 
 
@@ -37,24 +37,16 @@ def _better(replay: Replay) -> bool:
     return after.sessions < before.sessions and after.tokens["relaunch"] <= before.tokens["relaunch"]
 
 
-def _orders(tape: Tape) -> Iterator[tuple[str, Order]]:
+def _orders(tape: Tape) -> Iterator[Order]:
     """What changes seldom for its size stands in front of what changes often."""
     project = tape.project(tape.states[-1])
-    shared = {bundle.name for bundle in project.bundles if bundle.is_global}
-    seen = rates(tape.pairs(), shared)
-    if not seen.bundles and not seen.sections:
-        return
-    sections, bundles = seen.best_sections(project.settings.sections), ranked(project, seen.weight)
-    for name, order in (
-        ("sections and bundles", Order(sections, bundles)),
-        ("bundles", Order(bundles=bundles)),
-        ("sections", Order(sections=sections)),
-    ):
-        if changes_anything(project, order):
-            yield name, order
+    seen = rates(tape.pairs(), {bundle.name for bundle in project.bundles if bundle.is_global})
+    if seen.bundles or seen.sections:
+        sections = seen.best_sections(project.settings.sections)
+        yield from alternatives(project, sections, ranked(project, seen.weight))
 
 
-def _replayed(name: str, order: Order, tape: Tape, before: Loss) -> Replay | None:
+def _replayed(order: Order, tape: Tape, before: Loss) -> Replay | None:
     variation = Variation(repr(order), lambda project: reordered(project, order))
     try:
         after = total(step(*pair).loss for pair in tape.pairs(variation))
@@ -62,7 +54,7 @@ def _replayed(name: str, order: Order, tape: Tape, before: Loss) -> Replay | Non
         once = step(tape.plans(last), tape.plans(last, variation)).loss
     except NotCompilingError:
         return None
-    return Replay(name, order, before, after, once)
+    return Replay(order, before, after, once)
 
 
 def moves(tape: Tape) -> tuple[Move, ...]:

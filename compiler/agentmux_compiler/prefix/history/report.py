@@ -50,12 +50,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The same commits compiled in another order. `name`: sections, bundles, or sections and bundles.
+    """The same commits compiled in another order.
 
     `before` and `after` are what they cost as they were and in that order, `once` what changing to it costs today.
     """
 
-    name: str
     order: Order
     before: Loss
     after: Loss
