@@ -12,6 +12,7 @@ from agentmux_compiler.assemble import assemble, assemble_startup
 from agentmux_compiler.delivery import Delivered, deliver
 from agentmux_compiler.diagnostics import Diagnostic
 from agentmux_compiler.environment import environment
+from agentmux_compiler.folder_tree import tree_segments
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.mcp import Servers, place_servers
 from agentmux_compiler.modes import controller_of, mode_of
@@ -144,6 +145,7 @@ def _lowered(draft: _Draft, files: Sequence[NativeFile], together: _Together) ->
         "native": native_segments(site, files),
         "skills": listing(site, visible(site, draft.skills.placed, together.skills)),
         "mcp": server_segments(visible_servers(site, together.sites)),
+        "tree": tree_segments(site, together.outputs),
     }
     return Lowered(
         files=tuple(together.outputs[file.path] for file in draft.files),

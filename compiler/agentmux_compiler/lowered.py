@@ -39,7 +39,8 @@ class PrefixSegment:
     is opaque: `body` is None and `size` its measured bytes. `asked_at` is the place in `agents.d/` that put it here.
     `volatile` names the placeholders in it; `file` is the committed output of ours that the text stands in, if any.
     `varies_with` names what changes an opaque part under the same name (model, effort, permission, mcp, tools, cwd),
-    `chosen_by` what decides whether it is there, and in which size; `breakpoint` says the CLI marks its end as a place whose prefix the backend stores.
+    `chosen_by` what decides whether it is there, and in which size; `breakpoint` says the CLI marks its end as a place
+    whose prefix the backend stores.
     """
 
     layer: str

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.environment import names
+from agentmux_compiler.flags import split
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment, ResumeRules
 from agentmux_compiler.native import own_segment
 from agentmux_compiler.prefix.axes import ARGUMENTS, MCP
@@ -78,7 +79,9 @@ def _segments(
 def _passed(site: Site, plan: PlanPrefix, part: Part) -> tuple[PrefixSegment, ...]:
     """The text that the user's own arguments pass for a part, traced to `flags`."""
     at = site.use.place("flags")
-    texts = [f"{value}\n" for value in argument_values(part.argument, plan.argv)]
+    given, _ = split(site.use)
+    kept = (value for value in argument_values(part.argument, given) if any(arg.endswith(value) for arg in plan.argv))
+    texts = [f"{value}\n" for value in kept]
     bodies = (Text(text, at.path, (at.line,) * text.count("\n")) for text in texts)
     name = f"{ARGUMENTS}{site.agent.name}/{site.provider.name}/{part.name.replace(' ', '-')}"
     return tuple(

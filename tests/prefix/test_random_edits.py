@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
-from agentmux_compiler.prefix.diff import diff
 from agentmux_compiler.prefix.counters import counter_for
+from agentmux_compiler.prefix.diff import diff
 from agentmux_compiler.segment import Text
 
 COUNTER = counter_for("openai", None)

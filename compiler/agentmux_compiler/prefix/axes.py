@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MCP = "mcp/"
 SKILLS = "skills/"
 ARGUMENTS = "flags/"
+TREE = "tree/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ AXES: Mapping[str, Axis] = {
     "date": Axis("environment", "date", "environment"),
     "git": Axis("environment", "git", "environment"),
     "prompt": Axis("environment", "prompt", "conversation"),
+    "tree": Axis("environment", "tree", "environment"),
     "catalog": Axis("cli-version", "cli", "tools"),
 }
 KEYS = ("model", "effort", "backend")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def axis_detail(axis: str, before: PlanPrefix, after: PlanPrefix, layer: str | None) -> str:
     """What became of a field of the launch, and what that does; `layer` is where the text parts, if it does."""
+    if axis == "tree":
+        return "the CLI lists its folder to the model, and another file of ours lies there or is gone"
     if axis == "catalog":
         return "nothing asked for it: the catalog describes the request of this CLI anew"
     changed = _changed(axis, before, after)

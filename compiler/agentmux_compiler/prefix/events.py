@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
 from agentmux_compiler.prefix.align import align
-from agentmux_compiler.prefix.axes import ARGUMENTS, AXES, KEYS, MCP, SKILLS, changed_axes
+from agentmux_compiler.prefix.axes import ARGUMENTS, AXES, KEYS, MCP, SKILLS, TREE, changed_axes
 from agentmux_compiler.prefix.details import axis_detail, order_detail, placeholder, removal_field, volatile_detail
 from agentmux_compiler.prefix.divergence import white_space_only
 from agentmux_compiler.prefix.rendered import Rendered, common_length, common_octets, render
@@ -67,8 +67,8 @@ class Comparison:
 
     def cause_of(self, *segments: PrefixSegment) -> str:
         """The field that accounts for a part of the CLI's that came, went or became another."""
-        decisive = {axis for segment in segments for axis in (*segment.varies_with, *segment.chosen_by)}
-        return next((axis for axis in self.axes if axis in decisive), self.cause)
+        decisive = (axis for segment in segments for axis in (*segment.varies_with, *segment.chosen_by))
+        return next((axis for axis in decisive if axis in self.axes), self.cause)
 
     @property
     def cause(self) -> str:
@@ -109,7 +109,7 @@ def _paired(both: Pair, moved: bool, pair: Comparison) -> Iterator[Event]:
             yield _caused(pair.cause_of(old, new), new, both.after.start, pair)
     elif old.text != new.text:
         yield _worded(both, pair)
-    elif old.name != new.name and not moved and not both.relocated:
+    elif old.name != new.name and not (moved or both.relocated or new.name.startswith(TREE)):
         detail = f"it was `{old.name}`"
         yield Event("renamed", new.layer, new.name, asked(new), both.after.start, detail, shows=False)
 
@@ -118,7 +118,9 @@ def _relocated(both: Pair, pair: Comparison) -> Event:
     """A text in another layer: the layout put it there, unless the whole request was recorded and none is known."""
     new = both.after.segment
     if pair.axes or pair.left.opaque or pair.right.opaque:
-        return _caused(pair.cause, new, both.start, pair)
+        gone_first = both.before.start < both.after.start
+        axis = pair.cause_of(both.before.segment, new) if new.opaque else pair.cause
+        return _caused(axis, both.before.segment if gone_first else new, both.start, pair)
     detail = f"it stood in `{both.before.segment.layer}`"
     return Event("reordered", new.layer, new.name, asked(new), both.start, detail)
 
@@ -152,6 +154,8 @@ def _behind(segment: PrefixSegment, pair: Comparison) -> str | None:
     """The field that accounts for a change of known text which no source of ours holds."""
     if segment.name.startswith(MCP):
         return "mcp"
+    if segment.name.startswith(TREE):
+        return next((axis for axis in ("delivery", "cwd", "mcp", "skills") if axis in pair.axes), "tree")
     moving = [axis for axis in ("delivery", "cwd") if axis in pair.axes]
     return moving[0] if moving and not segment.name.startswith(OURS) else None
 
@@ -221,8 +225,15 @@ def _folded(found: Sequence[Event]) -> list[Event]:
         if part and ours:
             first = min(ours, key=lambda event: event.position or 0)
             result.remove(part)
-            result[result.index(first)] = replace(first, position=min(first.position or 0, part.position or 0))
+            result[result.index(first)] = _begun_by(first, part)
     return result
+
+
+def _begun_by(event: Event, part: Event) -> Event:
+    """The event with what it brings along, which may show further ahead and in another layer."""
+    if (event.position or 0) <= (part.position or 0):
+        return event
+    return replace(event, position=part.position, layer=part.layer)
 
 
 def _without_text(found: Sequence[Event], pair: Comparison) -> list[Event]:

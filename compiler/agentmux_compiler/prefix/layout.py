@@ -153,9 +153,12 @@ TOKEN = ("delivery", "skills", "tools", "flags")
 
 @functools.cache
 def chosen_by(part: Part) -> tuple[str, ...]:
-    """The fields of a launch that decide whether a part is there."""
-    found: dict[str, None] = {"tools": None} if part.tool else {part.slot: None} if part.slot else {}
-    for word in (*part.when, *part.unless):
-        decides = (axes for head, axes in DECIDES.items() if word.startswith(head))
-        found |= dict.fromkeys(next(decides, TOKEN))
-    return tuple(found)
+    """The fields of a launch that decide whether a part is there, those last that some token of the argv may be from."""
+    found = [axes for word in (*part.when, *part.unless) for axes in (_decides(word),)]
+    known = [axis for axes in found if axes is not TOKEN for axis in axes]
+    own = ["tools"] if part.tool else [part.slot] if part.slot else []
+    return tuple(dict.fromkeys([*own, *known, *(TOKEN if TOKEN in found else ())]))
+
+
+def _decides(word: str) -> tuple[str, ...]:
+    return next((axes for head, axes in DECIDES.items() if word.startswith(head)), TOKEN)

@@ -12,7 +12,7 @@ from agentmux_compiler.providers.schema_base import Controller, Facts, Sourced
 Layer = Literal[
     "tools", "mcp", "system", "environment", "instructions", "skills", "startup", "conversation"
 ]  # fmt: skip
-Slot = Literal["appended", "skills", "mcp", "native", "startup"]
+Slot = Literal["appended", "skills", "mcp", "native", "startup", "tree"]
 Cause = Literal[
     "model", "effort", "cwd", "home", "date", "git", "prompt", "permission", "mcp", "skills", "tools", "delivery",
     "flags",
@@ -76,6 +76,13 @@ class ToolFlags(Facts):
     server: str | None
 
 
+class Tree(Facts):
+    """How far a CLI lists the working directory: `depth` in levels (null: all), `folds_hidden` what begins with a dot."""
+
+    depth: int | None
+    folds_hidden: bool
+
+
 class Variant(Facts):
     """Another order, for plans in which every word of `when` holds."""
 
@@ -94,6 +101,7 @@ class Layout(Sourced):
     version: str
     controllers: tuple[Controller, ...]
     tools: ToolFlags | None = None
+    tree: Tree | None = None
     families: Mapping[str, tuple[str, ...]] = {}
     parts: tuple[Part, ...]
     variants: tuple[Variant, ...] = ()
