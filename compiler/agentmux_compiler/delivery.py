@@ -42,8 +42,7 @@ def deliver(site: Site, segments: Sequence[Segment], settings: Settings) -> tupl
     if not segments or site.delivery is Delivery.STARTUP:
         return Delivered(), []
     if site.delivery is Delivery.FILE:
-        path = below(site.agent.workdir, site.provider.instructions.written or "")
-        return Delivered((instruction_file(site, segments, path, header=settings.header),)), []
+        return _in_workdir(site, segments, settings), []
     return _by_flag(site, segments)
 
 
@@ -70,6 +69,14 @@ def escaped(text: str, escapes: Mapping[str, str]) -> str:
     if not escapes:
         return text
     return re.sub("|".join(re.escape(key) for key in escapes), lambda match: escapes[match[0]], text)
+
+
+def _in_workdir(site: Site, segments: Sequence[Segment], settings: Settings) -> Delivered:
+    """The file that everybody reads who works there; a CLI that does not by itself is given its path."""
+    facts = site.provider.instructions
+    path = below(site.agent.workdir, facts.written or "")
+    file = instruction_file(site, segments, path, header=settings.header)
+    return Delivered((file,), filled(facts.argv, site.seen_from_cwd(path)), appended=bool(facts.argv))
 
 
 def _in_folder(site: Site, segments: Sequence[Segment]) -> Delivered:

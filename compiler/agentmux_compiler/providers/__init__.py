@@ -23,6 +23,7 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "crush": ("crush-cli",),
     "muse": ("muse-code", "muse_code"),
     "opencode": ("open-code", "opencode-ai"),
+    "aider": ("aider-chat",),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 

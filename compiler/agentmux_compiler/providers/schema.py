@@ -96,6 +96,8 @@ class Arguments(Sourced):
 class Instructions(Sourced):
     """Instruction files. `written` is the one agentmux writes; `native` all that it reads by itself in one folder.
 
+    `argv` passes `written` (`{}`) to a CLI that does not read it by itself, which then takes it up behind its own text.
+
     `chain` says which folders; `sorted_by` in which order; `of_added` whether those of added directories are read too.
     A name of `native` may end in a glob; a file whose front matter has one of `conditional` is not read at the start.
     `only_without` maps a name to names whose presence anywhere in the chain switches it off; `instead_of` a name to
@@ -105,6 +107,7 @@ class Instructions(Sourced):
     """
 
     written: str | None
+    argv: Argv = ()
     native: tuple[str, ...]
     home: tuple[str, ...]
     conditional: tuple[str, ...]
