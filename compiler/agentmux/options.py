@@ -239,8 +239,10 @@ def output_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _tail(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what a CLI wrote on its standard output")
-    parser.add_argument("--provider", metavar="P", required=True, help="whose CLI it was")
+    parser.add_argument(
+        "file", metavar="RUN|FILE", help="a run's id or the beginning of it, or what a CLI wrote on its standard output"
+    )
+    parser.add_argument("--provider", metavar="P", help="whose CLI it was; for a FILE")
     parser.add_argument("--stderr", metavar="FILE", help="what it wrote on standard error")
     text = "what it ended with; a signal is negative (default: not known)"
     parser.add_argument("--exit-code", metavar="N", type=int, help=text)
@@ -361,12 +363,14 @@ COMMANDS = {
         "It asks the CLI first, then insists. Only processes that are provably of that run are ever signalled.\n",
     ),
     "tail": Command(
-        "replay a recording: its answer and events, what it used, why it failed",
-        "FILE --provider P [--stderr FILE] [--exit-code N] [--output FORMAT]",
+        "follow a run, or replay a recording: its answer and events, what it used, why it failed",
+        "RUN|FILE [--provider P] [--stderr FILE] [--exit-code N] [--output FORMAT]",
         _tail,
         "text puts the answer on standard output and all else on standard error; json is one event per line, raw the\n"
         "frames.\n\n"
-        "example:\n  agentmux tail frames.jsonl --provider codex --exit-code 1 --output json\n",
+        "examples:\n"
+        "  agentmux tail 20261130-1\n"
+        "  agentmux tail frames.jsonl --provider codex --exit-code 1 --output json\n",
     ),
     "schema": Command(
         "JSON Schema of the spec files, for editors",

@@ -33,6 +33,7 @@ RECORDINGS = Path(__file__).parent.parent / "launcher" / "fixtures" / "frames"
 @pytest.fixture
 def tail(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENTMUX_HOME", str(tmp_path))
     monkeypatch.setenv("NO_COLOR", "1")
 
     def run(*arguments):
@@ -107,7 +108,8 @@ def test_raw_gives_the_frames_back(tail):
     ("arguments", "message"),
     [
         (["missing.jsonl", "--provider", "claude"], "error: no recording `missing.jsonl`\n"),
-        (["missing.jsonl"], "error: the following arguments are required: --provider\n"),
+        (["missing.jsonl"], "error: no run `missing.jsonl`\n"),
+        ([__file__], "error: whose recording is it?\n"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tail, arguments, message):

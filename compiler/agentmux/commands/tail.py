@@ -1,16 +1,22 @@
-"""`agentmux tail`: replay a recording of a CLI's output."""
+"""`agentmux tail`: follow a run, or replay a recording of a CLI's output."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import project
+from agentmux.commands.ps import runs
+from agentmux.commands.stop import find
 from agentmux.errors import DONE, CannotRun
 from agentmux.plain_view import PlainView
+from agentmux.run_host import VIEWS
 from agentmux_launcher.events import to_line
 from agentmux_launcher.failure_table import table_for
+from agentmux_launcher.following import Following
 from agentmux_launcher.frames import Frame, split
+from agentmux_launcher.processes import alive
 from agentmux_launcher.reading import Reading, ended, replay
 from agentmux_launcher.translators import DIALECTS
 
@@ -18,11 +24,19 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from agentmux.run_host import View
     from agentmux.streams import Streams
     from agentmux_launcher.events import Event
 
 
+POLL = 0.1  # seconds between two looks at a run that goes on
+
+
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    if not Path(arguments.file).is_file() and arguments.provider is None:
+        return _follow(arguments, streams)
+    if arguments.provider is None:
+        raise CannotRun("whose recording is it?", remedy="name its provider with `--provider P`")
     stdout = _read(arguments.file)
     stderr = _read(arguments.stderr) if arguments.stderr else b""
     if arguments.output == "raw":
@@ -31,6 +45,30 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     events = replay(stdout, stderr, ended(arguments.exit_code), reading_of(arguments.provider))
     (_json if arguments.output == "json" else _text)(events, streams)
     return DONE
+
+
+def _follow(arguments: argparse.Namespace, streams: Streams) -> int:
+    """A run from its beginning on, until it ends."""
+    run = find(arguments.file, runs())
+    view = VIEWS[arguments.output](streams)
+    try:
+        following = Following(Path(run.folder))
+        while True:
+            runs_on = run.ended is None and alive(run.launcher)
+            _show(following.more() if runs_on else following.finish(), view)
+            view.output(following.raw)
+            if not runs_on:
+                break
+            time.sleep(POLL)
+    except FileNotFoundError as error:
+        raise CannotRun(f"the folder of `{run.run_id}` is not there any more") from error
+    view.close()
+    return DONE
+
+
+def _show(events: Iterator[Event], view: View) -> None:
+    for event in events:
+        view.event(event)
 
 
 def reading_of(name: str) -> Reading:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def spawn(command: Command, size: Size) -> Process:
     """See `pty.spawn`. To be called before there are threads: the library forks."""
     reported, report = os.pipe()
+    os.set_inheritable(report, True)
     try:
         argv = wrapped(command, report, controlling=False)
         child = PtyProcess.spawn(argv, env=dict(command.env), dimensions=(size.rows, size.columns), pass_fds=(report,))

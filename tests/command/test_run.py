@@ -1,0 +1,554 @@
+"""`agentmux run`, `ps`, `stop` and `tail RUN` with a scripted stand-in, each as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agentmux_launcher import processes
+
+termios = pytest.importorskip("termios")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+
+FAKE = Path(__file__).parents[1] / "fake_cli.py"
+SPEC = (
+    "providers:\n"
+    "  claude: {model: opus}\n"
+    "  codex: {model: gpt-5.5, effort: low}\n"
+    "permission: ask\n"
+    "instructions: Review the diff.\n"
+    "bundles: [style]\n"
+    "startup: Read CONTRIBUTING.md first.\n"
+)
+FILES = {
+    "agents.d/reviewer.yaml": SPEC,
+    "agents.d/tester.yaml": "providers: {codex: {}}\nenv: {TOKEN: '${NO_SUCH_TOKEN}'}\n",
+    "agents.d/screen.yaml": "providers: {claude: {controller: terminal}}\n",
+    "bundles/style.md": "Be brief.\n",
+}
+ALL = {"read": "all"}
+CLAUDE = [{"read": "line"}]
+VERSIONS = {"claude": "2.1.332", "codex": "0.171.0"}
+
+
+def answer(dialect, text, **more):
+    return {"answer": {"dialect": dialect, "text": text, **more}}
+
+
+class Shell:
+    """A project, a home, and stand-ins of two CLIs on the PATH."""
+
+    def __init__(self, root: Path, repository: Path) -> None:
+        self.project = root / "project"
+        self.fake = root / "fake"
+        self.fake.mkdir()
+        for path, text in FILES.items():
+            (self.project / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / path).write_text(text, encoding="utf-8")
+        for name, version in VERSIONS.items():
+            self.cli(name, version)
+        path = os.pathsep.join([str(root / "bin"), os.defpath])
+        folders = [str(repository / name) for name in ("compiler", "launcher")]
+        self.env = {
+            "PATH": path,
+            "PYTHONPATH": os.pathsep.join(folders),
+            "HOME": str(root / "home"),
+            "FAKE_CLI": str(self.fake),
+            "LANG": "C.UTF-8",
+        }
+
+    def cli(self, name, version):
+        folder = self.project.parent / "bin"
+        folder.mkdir(exist_ok=True)
+        text = f'#!/bin/sh\nFAKE_VERSION={version} exec {sys.executable} {FAKE} "$@"\n'
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+
+    def script(self, *of_processes):
+        (self.fake / "script.json").write_text(json.dumps(of_processes), encoding="utf-8")
+        for note in self.fake.glob("*taken-*"):
+            note.unlink()
+        for note in self.fake.glob("note-*"):
+            note.unlink()
+
+    def notes(self, number=0):
+        return json.loads((self.fake / f"note-{number}.json").read_text(encoding="utf-8"))
+
+    @property
+    def started(self):
+        return len(list(self.fake.glob("note-*")))
+
+    def start(self, *words, **more):
+        command = [sys.executable, "-m", "agentmux", *words]
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            command, cwd=self.project, env=self.env, start_new_session=True, encoding="utf-8", **{**pipes, **more}
+        )
+
+    def __call__(self, *words, stdin=None):
+        child = self.start(*words, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE)
+        out, err = child.communicate(stdin, timeout=60)
+        return child.returncode, out, err
+
+    def runs(self):
+        _, out, _ = self("ps", "--all", "--format", "json")
+        return json.loads(out)["runs"]
+
+
+@pytest.fixture
+def shell(tmp_path, repository):
+    return Shell(tmp_path, repository)
+
+
+def until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_the_answer_goes_to_standard_output_and_all_else_to_standard_error(shell):
+    shell.script([*CLAUDE, answer("claude", "An answer, ☃.", usage={"read": 1000}), ALL])
+
+    code, out, err = shell("run", "reviewer", "Hello")
+
+    assert (code, out) == (0, "An answer, ☃.\n")
+    assert err == "tokens: 10 uncached, 1,000 from the cache, 0 written for 5 min, 5 out, 1,010 in the context\n"
+    turn = json.loads(shell.notes()["stdin"][0])["message"]["content"][0]["text"]
+    assert turn.startswith("# Session Context\n\n## Startup Instructions\n\nRead CONTRIBUTING.md first.\n")
+    assert turn.endswith("\n\nHello")
+    assert "- **Tester** (codex)" in turn
+    assert "Reviewer** (" not in turn
+
+
+def test_the_child_has_what_the_plan_and_the_run_give_it(shell):
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL])
+    shell.env |= {"CLAUDECODE": "1", "TERM": "dumb", "AGENTMUX_RUN_ID": "outer", "MINE": "kept"}
+
+    shell("run", "reviewer", "Hello")
+
+    (run,) = shell.runs()
+    seen = shell.notes()
+    expected = {
+        "AGENTMUX_AGENT_ID": "reviewer",
+        "AGENTMUX_RUN_ID": run["run_id"],
+        "AGENTMUX_BLOCKID": run["run_id"],
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "TERM_PROGRAM": "agentmux",
+        "MINE": "kept",
+    }
+    assert {name: seen["env"].get(name) for name in expected} == expected
+    assert "CLAUDECODE" not in seen["env"]
+    assert (seen["cwd"], seen["size"], seen["tty"]) == (str(shell.project), [25, 200], [False, True, False])
+    assert (run["state"], run["exit_code"], run["session_id"]) == ("ended", 0, "claude-session")
+
+
+def test_events_and_frames_for_programs(shell):
+    frames = [answer("codex", "ok", session="t")]
+    shell.script([ALL, *frames])
+
+    code, out, err = shell("run", "reviewer", "--provider", "codex", "Hello", "--output", "json")
+    events = [json.loads(line) for line in out.splitlines()]
+    assert (code, err, [event["event"] for event in events]) == (0, "", ["session", "text", "usage", "end"])
+
+    shell.script([ALL, *frames])
+    code, out, err = shell("run", "reviewer", "--provider", "codex", "Hello", "--output", "raw")
+    assert (code, err, json.loads(out.splitlines()[0])) == (0, "", {"type": "thread.started", "thread_id": "t"})
+
+
+def test_a_second_launch_compiles_only_what_has_changed_and_says_what_it_pays(shell):
+    shell.script([ALL, answer("codex", "ok")])
+    shell("run", "reviewer", "--provider", "codex", "one")
+    (prepared,) = (shell.project / ".agentmux" / "launch").glob("reviewer-*.json")
+    before = prepared.stat().st_mtime_ns
+
+    _, _, quiet = shell("run", "reviewer", "--provider", "codex", "two")
+    assert prepared.stat().st_mtime_ns == before
+    assert quiet == "tokens: 10 uncached, 0 from the cache, 0 written for 5 min, 5 out\n"
+
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+    _, _, loud = shell("run", "reviewer", "--provider", "codex", "three")
+    assert prepared.stat().st_mtime_ns != before
+    first, second, *_ = loud.splitlines()
+    assert first.startswith("this launch does not find all of its prompt in the cache: ")
+    assert "paid again" in first
+    assert second == "  `bundles/style.md` was edited (bundles/style.md:1)"
+    assert "Be very brief." in " ".join(shell.notes(2)["argv"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--resume", "s-1", "And now?"], ["--resume", "And now?"], ["And now?", "--resume"], ["--resume=s-1", "And now?"]],
+)
+def test_a_session_goes_on(shell, words):
+    shell.script([ALL, answer("codex", "one", session="s-1")], [ALL, answer("codex", "two", session="s-1")])
+    shell("run", "reviewer", "--provider", "codex", "Hello")
+
+    code, out, err = shell("run", "reviewer", "--provider", "codex", *words)
+
+    assert (code, out) == (0, "two\n")
+    assert shell.notes(1)["stdin"] == ["And now?\n"]
+    assert shell.notes(1)["argv"][-3:] == ["resume", "s-1", "-"]
+    assert err.startswith("going on with the session `s-1`")
+
+
+def test_what_is_other_in_a_session_that_goes_on_is_said(shell):
+    shell.script([ALL, answer("codex", "one")])
+    shell("run", "reviewer", "--provider", "codex", "Hello")
+
+    _, _, err = shell("run", "reviewer", "--provider", "codex", "--effort", "high", "--resume", "And now?")
+
+    assert "  other effort: low, now high\n" in err
+    assert "model_reasoning_effort=high" in " ".join(shell.notes(1)["argv"])
+
+
+def test_a_copy_of_a_session(shell):
+    shell.script([ALL, answer("codex", "one", session="s-1")], [ALL, answer("codex", "two", session="s-2")])
+    shell("run", "reviewer", "--provider", "codex", "Hello")
+
+    shell("run", "reviewer", "--provider", "codex", "--fork", "And now?")
+
+    assert shell.notes(1)["argv"][-3:] == ["fork", "s-1", "-"]
+    assert [run["session_id"] for run in shell.runs()] == ["s-1", "s-2"]
+
+
+def test_a_session_that_nobody_knows_is_the_clis_affair_and_none_is_an_error(shell):
+    shell.script([ALL, answer("codex", "ok", session="far")])
+
+    assert shell("run", "reviewer", "--provider", "codex", "--resume", "far", "Hello")[0] == 0
+    assert shell.notes()["argv"][-3:] == ["resume", "far", "-"]
+    code, _, err = shell("run", "tester", "--resume", "And now?")
+    assert (code, err) == (125, "error: no session of `tester` on `codex` is known to go on with\n")
+
+
+def test_a_cli_that_is_not_there(shell):
+    for name in VERSIONS:
+        (shell.project.parent / "bin" / name).unlink()
+
+    code, out, err = shell("run", "reviewer", "Hello")
+
+    assert (code, out) == (127, "")
+    assert err.splitlines()[0] == "error: `claude` is not installed"
+    assert "agentmux install claude" in err
+
+
+def test_a_cli_of_another_version_is_named_and_a_value_that_is_missing_too(shell):
+    shell.cli("codex", "0.170.0")
+    shell.script([ALL, answer("codex", "ok")])
+
+    _, _, err = shell("run", "tester", "Hello")
+
+    assert err.splitlines()[:2] == [
+        "codex 0.170.0 is not the verified version, 0.171.0",
+        "`NO_SUCH_TOKEN` has no value here, and the plan passes it on",
+    ]
+
+
+def test_sources_with_an_error_start_nothing(shell):
+    (shell.project / "agents.d" / "reviewer.yaml").write_text(SPEC.replace("style", "stile"), encoding="utf-8")
+
+    code, out, err = shell("run", "reviewer", "Hello")
+
+    assert (code, out, shell.started) == (125, "", 0)
+    assert err.startswith("error[AMX201]: there is no bundle `stile`")
+    assert err.endswith("error: nothing was started\n")
+
+
+def test_a_value_that_the_provider_does_not_take_starts_nothing(shell):
+    code, _, err = shell("run", "reviewer", "--provider", "codex", "--effort", "hgh", "Hello")
+
+    assert (code, shell.started) == (125, 0)
+    assert "did you mean `high`?" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "reviewer"], "error: no prompt"),
+        (["run", "reviewr", "Hello"], "error: no agent `reviewr`"),
+        (["run", "reviewer", "--provider", "codx", "Hello"], "error: no provider `codx`"),
+        (["run", "reviewer", "--timeout", "soon", "Hello"], "error: `--timeout` takes a number of seconds"),
+        (["stop", "nobody"], "error: no run `nobody`"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(shell, words, message):
+    code, out, err = shell(*words)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(message)
+
+
+def test_a_provider_the_agent_does_not_run_on(shell):
+    code, _, err = shell("run", "tester", "--provider", "claude", "Hello")
+
+    assert code == 125
+    assert err.startswith("error: `tester` does not run on `claude`\n  = note: it runs on codex\n")
+
+
+def test_a_prompt_from_standard_input(shell):
+    shell.script([ALL, answer("codex", "ok")])
+
+    assert shell("run", "tester", "-", stdin="first line\nsecond ☃")[0] == 0
+    assert shell.notes()["stdin"][0].endswith("first line\nsecond ☃\n")
+
+
+def test_a_dry_run_starts_and_writes_nothing(shell):
+    code, out, err = shell("run", "reviewer", "--provider", "codex", "--dry-run", "Hello")
+
+    lines = out.splitlines()
+    assert (code, err, shell.started) == (0, "", 0)
+    assert lines[0].startswith(f"{shell.project.parent}/bin/codex exec --json ")
+    assert "developer_instructions=<" in lines[0]
+    assert {"in     .", "set    AGENTMUX_AGENT_ID", "set    AGENTMUX_RUN_ID", "set    TERM"} <= set(lines)
+    assert [line for line in lines if line.startswith("file")] == [
+        "file   .agentmux/agents/reviewer/codex/instructions.md"
+    ]
+    assert not (shell.project / ".agentmux").exists()
+
+    code, out, _ = shell("run", "reviewer", "--dry-run", "Hello", "--output", "json")
+    assert (code, json.loads(out)["cwd"]) == (0, ".")
+
+
+def test_the_time_runs_out(shell):
+    shell.script([ALL, {"frames": [{"type": "thread.started", "thread_id": "t"}]}, {"wait": True}])
+
+    code, _, err = shell("run", "tester", "Hello", "--timeout", "1")
+
+    assert code == 124
+    assert "failed (timeout)" in err
+
+
+def test_a_run_is_listed_followed_and_stopped_from_another_shell(shell):
+    said = {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "half"}}
+    frames = {"frames": [{"type": "thread.started", "thread_id": "t"}, said]}
+    shell.script([ALL, frames, {"spawn": {"seconds": 90, "detach": True}}, {"wait": True}])
+    running = shell.start("run", "tester", "Hello")
+    until(lambda: shell.started and shell.notes()["children"])
+    (run,) = json.loads(shell("ps", "--format", "json")[1])["runs"]
+    following = shell.start("tail", run["run_id"][:12])
+    listed = shell("ps")[1].splitlines()
+
+    code, out, err = shell("stop", run["run_id"])
+
+    assert (code, out, err) == (0, "", "")
+    assert (len(listed), listed[1].split()[0]) == (2, run["run_id"])
+    assert running.wait(20) == 143
+    assert following.communicate(timeout=20)[0] == "half\n"
+    assert processes.of_run(run["run_id"]) == []
+    assert shell("ps")[2] == "nothing runs\n"
+    assert shell("stop", run["run_id"])[2] == f"`{run['run_id']}` has ended before\n"
+    running.communicate()
+
+
+def test_what_is_left_of_a_run_whose_launcher_was_killed_is_ended_by_stop_too(shell):
+    shell.script([ALL, {"ignore": "SIGTERM"}, {"ignore": "SIGHUP"}, {"frames": [{"type": "x"}]}, {"wait": True}])
+    running = shell.start("run", "tester", "Hello")
+    until(lambda: shell.started)
+    (run,) = shell.runs()
+    guard = next(
+        seen for seen in processes.everything() if seen.parent == running.pid and seen.known.pid != run["child_pid"]
+    )
+    os.kill(guard.known.pid, signal.SIGKILL)
+    running.kill()
+    running.communicate()
+    assert [each["state"] for each in shell.runs()] == ["lost"]
+
+    code, _, err = shell("stop", run["run_id"])
+
+    assert code == 0
+    assert f"(process {run['child_pid']})" in err
+    assert processes.of_run(run["run_id"]) == []
+
+
+def test_many_at_once_lose_nothing(shell):
+    count = 12
+    shell.script([ALL, answer("codex", "one"), {"exit": 0}])
+    shell("run", "tester", "warm up")
+    running = [shell.start("run", "tester", f"Hello {number}") for number in range(count)]
+
+    assert [child.communicate(timeout=120)[0] for child in running] == ["one\n"] * count
+    runs = shell.runs()
+    assert len(runs) == count + 1
+    assert {run["exit_code"] for run in runs} == {0}
+
+
+def test_without_a_ledger_a_run_works_and_says_what_it_loses(shell, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    shell.env["AGENTMUX_HOME"] = str(tmp_path / "file")
+    shell.script([ALL, answer("codex", "ok")])
+
+    code, out, err = shell("run", "tester", "Hello")
+
+    assert (code, out) == (0, "ok\n")
+    assert err.startswith("no ledger, so this run cannot be gone on with")
+
+
+class Terminal:
+    """A person at a terminal in which `agentmux` runs."""
+
+    # A session of its own, whose terminal is the one on stdin.
+    START = (
+        "import fcntl, os, sys, termios\n"
+        "os.setsid()\n"
+        "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+        "os.execv(sys.executable, [sys.executable, '-m', 'agentmux', *sys.argv[1:]])\n"
+    )
+
+    def __init__(self, shell: Shell, *words: str) -> None:
+        self.master, slave = os.openpty()
+        termios.tcsetwinsize(slave, (40, 120))
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", self.START, *words],
+            cwd=shell.project,
+            env=shell.env,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+        )
+        os.close(slave)
+        self.seen = ""
+
+    def sees(self, text, seconds=20):
+        """Wait for a text; everything up to it is taken as read."""
+        deadline = time.monotonic() + seconds
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.master], [], [], 0.1)[0]:
+                data = self._read()
+                assert data, self.seen
+                self.seen += data
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def types(self, text):
+        os.write(self.master, text.encode())
+
+    def ends(self, seconds=20):
+        """Its exit code, and all that it said to the end."""
+        deadline = time.monotonic() + seconds
+        while data := self._read():
+            self.seen += data
+            assert time.monotonic() < deadline
+        return self.child.wait(seconds)
+
+    def _read(self):
+        try:
+            return os.read(self.master, 65536).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
+@pytest.fixture
+def terminal(shell):
+    """A function that runs `agentmux` in a terminal."""
+    opened = []
+
+    def run(*words):
+        opened.append(Terminal(shell, *words))
+        return opened[-1]
+
+    yield run
+    for each in opened:
+        each.child.kill()
+        each.child.wait()
+        os.close(each.master)
+
+
+def ask(request):
+    asked = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "touch x\x1b[2J"}, "tool_use_id": "t"}
+    return {"frames": [{"type": "control_request", "request_id": request, "request": asked}]}
+
+
+def test_a_chat_goes_on_until_there_is_nothing_more_to_say(shell, terminal):
+    turn = {"read": "line"}
+    shell.script([turn, answer("claude", "one", id="m1"), turn, answer("claude", "two", id="m2"), ALL])
+    here = terminal("run", "reviewer")
+
+    here.sees("> ")
+    here.types("first\n")
+    here.sees("one\r\n")
+    here.sees("> ")
+    here.types("second\n")
+    here.sees("two\r\n")
+    here.sees("> ")
+    here.types("\x04")
+
+    assert here.ends() == 0
+    assert shell.started == 1
+    assert shell.notes()["size"] == [40, 120]
+
+
+def test_ctrl_c_at_the_prompt_of_a_chat_ends_it(shell, terminal):
+    shell.script([{"read": "line"}, answer("claude", "one"), ALL])
+    here = terminal("run", "reviewer")
+    here.sees("> ")
+    here.types("first\n")
+    here.sees("one\r\n")
+    here.sees("> ")
+
+    here.types("\x03")
+
+    assert here.ends() == 130
+
+
+@pytest.mark.parametrize(("typed", "behavior"), [("y\n", "allow"), ("n too risky\n", "deny")])
+def test_a_person_is_asked_whatever_is_on_standard_output(shell, terminal, typed, behavior):
+    shell.script([{"read": "line"}, ask("r1"), {"read": "line"}, answer("claude", "ok"), ALL])
+    here = terminal("run", "reviewer", "--output", "json", "Hello")
+
+    here.sees("Bash wants to run: touch x\\x1b[2J\r\n")
+    here.sees("> ")
+    here.types(typed)
+
+    assert here.ends() == 0
+    response = json.loads(shell.notes()["stdin"][1])["response"]["response"]
+    assert response["behavior"] == behavior
+
+
+def test_a_screen_is_passed_through_with_its_size_and_its_exit_code(shell, terminal):
+    steps = [{"text": "\x1b[31mname?\x1b[0m "}, {"read": "line"}, {"text": "bye\n"}, {"exit": 7}]
+    shell.script(steps)
+    here = terminal("run", "screen")
+
+    here.sees("\x1b[31mname?\x1b[0m ")
+    here.types("me\r")
+    here.sees("bye\r\n")
+
+    assert here.ends() == 7
+    seen = shell.notes()
+    assert (seen["tty"], seen["size"], seen["controlling"]) == ([True] * 3, [40, 120], True)
+    assert seen["stdin"] == ["me\n"]
+    assert [run["exit_code"] for run in shell.runs()] == [7]
+
+
+def test_the_keys_and_the_size_of_the_terminal_reach_the_screen(shell, terminal):
+    shell.script([{"catch": {"signal": "SIGWINCH", "exit": 41}}, {"text": "ready\n"}, {"wait": True}])
+    here = terminal("run", "screen")
+    here.sees("ready\r\n")
+    termios.tcsetwinsize(here.master, (50, 132))
+    assert here.ends() == 41
+
+    shell.script([{"catch": {"signal": "SIGINT", "exit": 42}}, {"text": "ready\n"}, {"wait": True}])
+    here = terminal("run", "screen")
+    here.sees("ready\r\n")
+    here.types("\x03")
+    assert here.ends() == 42
+
+
+def test_a_screen_that_dies_of_a_signal_says_so_and_the_terminal_is_as_before(shell, terminal):
+    shell.script([{"text": "ready\n"}, {"die": "SIGKILL"}])
+    here = terminal("run", "screen")
+    before = termios.tcgetattr(here.master)
+    here.sees("ready\r\n")
+
+    assert here.ends() == 128 + signal.SIGKILL
+    assert termios.tcgetattr(here.master) == before
