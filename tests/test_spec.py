@@ -18,7 +18,7 @@ from agentmux_compiler.yaml_source import parse
 
 FIELDS_OF_A_USE = (
     "the fields here are `model`, `effort`, `permission`, `delivery`, `flags`, `base_url`, `api_key_env`, "
-    "`backend`, `vendor`, `controller`"
+    "`backend`, `vendor`, `controller`, `version`"
 )
 FIELDS_OF_AN_AGENT = (
     "the fields here are `display`, `description`, `extends`, `abstract`, `providers`, `permission`, "
@@ -466,3 +466,10 @@ def test_dots_stand_for_exactly_the_inherited_list(inherited, before, after):
     merged, found = merge(base, own)
     assert found == []
     assert merged.plain() == {"x": [*before, *inherited, *after]}
+
+
+def test_a_backend_is_one_of_those_that_are_known():
+    _, found = loaded("providers:\n  claude: {backend: vlm}\n")
+    assert [(item.code, item.span.line, item.message, item.help) for item in found] == [
+        ("AMX112", 2, "`backend` takes the name of a cache, and `vlm` is none", "did you mean `vllm`?")
+    ]

@@ -88,6 +88,7 @@ class Use:
     backend: str | None = None
     vendor: str | None = None
     controller: str | None = None
+    version: str | None = None
     places: Mapping[str, Span] | None = None
 
     def place(self, field: str) -> Span:

@@ -178,7 +178,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
         prompt_delivery=mode.prompt_delivery,
         frames=mode.frames,
         session_id_field=provider.session_id,
-        cli_version=provider.package.verified,
+        cli_version=site.cli_version,
         stdio=mode.stdio.model_dump(),
         mcp_servers=draft.servers.session,
         version_argv=provider.version_argv,

@@ -155,7 +155,7 @@ def _heading(site: Site, file: NativeFile, size: int) -> PrefixSegment:
     """What stands before a file; with an absolute path in it, another folder makes it another."""
     relative = "{relative}" in site.provider.instructions.heading
     path = site.seen_from_cwd(file.path) if relative else file.path
-    name = f"{site.provider.name} {site.provider.layout.version}/heading of {path}"
+    name = f"{site.provider.name} {site.layout_version}/heading of {path}"
     return PrefixSegment("instructions", name, None, size, varies_with=() if relative else ("cwd",))
 
 

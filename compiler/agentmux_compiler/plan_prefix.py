@@ -53,7 +53,7 @@ def plan_prefix(
         permission=use.permission.value,
         delivery=site.delivery.value,
         cwd=site.cwd,
-        cli_version=provider.package.verified,
+        cli_version=site.cli_version,
         argv=shown(argv, {}),
         env=names(env),
         segments=(),
@@ -73,7 +73,7 @@ def _segments(
     texts = {part.name: _passed(site, plan, part) for part in provider.layout.all_parts if part.argument}
     found = slots.get("mcp", ())
     servers = tuple(item for item in found if leaves_server(provider, plan.argv, item.name.removeprefix(MCP)))
-    return render_layout(provider, {**slots, **texts, "mcp": servers}, words)
+    return render_layout(provider, {**slots, **texts, "mcp": servers}, words, site.use.version)
 
 
 def _passed(site: Site, plan: PlanPrefix, part: Part) -> tuple[PrefixSegment, ...]:

@@ -46,6 +46,16 @@ class Site:
     def cwd(self) -> str:
         return self.own if self.delivery is Delivery.FOLDER else self.agent.workdir
 
+    @property
+    def cli_version(self) -> str:
+        """The version of the CLI that the spec names, else the one all facts hold for."""
+        return self.use.version or self.provider.package.verified
+
+    @property
+    def layout_version(self) -> str:
+        """The version that parts of the prefix are named by."""
+        return self.use.version or self.provider.layout.version
+
     def seen_from_cwd(self, path: str) -> str:
         """A path as an argument of the CLI."""
         return posixpath.relpath(path, self.cwd)

@@ -9,6 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from pydantic_core import PydanticCustomError
 
 from agentmux_compiler.agent import Delivery, Permission
+from agentmux_compiler.prefix.backends import BACKENDS
+from agentmux_compiler.suggest import did_you_mean, listing
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -40,6 +42,12 @@ def _base_url(url: str) -> str:
     if not re.fullmatch(r"https?://[^\s/?#]+[^\s]*", url):
         raise refuse("takes an address that begins with `http://` or `https://`")
     return url
+
+
+def _backend(name: str) -> str:
+    if name not in BACKENDS:
+        raise refuse(f"takes the name of a cache, and `{name}` is none", did_you_mean(name, BACKENDS) or f"it takes {listing(BACKENDS)}")
+    return name
 
 
 Line = Annotated[str, AfterValidator(_one_line)]
@@ -85,9 +93,12 @@ class ProviderUse(Model):
     flags: Lines = Field((), description="Further arguments of the CLI, passed as they stand")
     base_url: Annotated[str, AfterValidator(_base_url)] | None = Field(None, description="Another endpoint")
     api_key_env: Variable | None = Field(None, description="Name of the variable that holds the key")
-    backend: Filled | None = Field(None, description="Whose cache serves the prefix, such as `vllm`")
+    backend: Annotated[str, AfterValidator(_backend)] | None = Field(
+        None, description="Whose cache serves the prefix", json_schema_extra={"enum": [*BACKENDS, None]}
+    )
     vendor: Filled | None = Field(None, description="Who serves the model")
     controller: Filled | None = Field(None, description="How the launcher drives the CLI")
+    version: Filled | None = Field(None, description="Version of the CLI it is meant for; default: the verified one")
 
 
 class McpServer(Model):

@@ -58,6 +58,7 @@ def _use(spec: Spec, entry: Entry, provider: str) -> Use:
         backend=own.backend,
         vendor=own.vendor,
         controller=own.controller,
+        version=own.version,
         places=_places(spec.node, entry),
     )
 

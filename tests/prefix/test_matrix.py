@@ -1,9 +1,9 @@
 """What is predicted from a layout and an argv, against what the real CLIs sent to a recorder.
 
-`matrix/measured-*.json`: runs of compiled plans, each against the plan of `base`. `matrix/given-*.json`: runs of the CLIs
-by argvs of their own, before and after. `kept` of `total` bytes of the later prompt were equal from the start, up to
-`byte` of `part`; `layer` is what stands there, `was` what stood there before if that is something else. `spec` (or `before`, `after`) is what the agent's file says besides `base`;
-`elsewhere` is what was another on the machine.
+`matrix/measured-*.json`: runs of compiled plans, each against the plan of `base`. `matrix/given-*.json`: runs of the
+CLIs by argvs of their own, before and after. `kept` of `total` bytes of the later prompt were equal from the start, up
+to `byte` of `part`; `layer` is what stands there, `was` what stood there before if that is something else. `spec` (or
+`before`, `after`) is what the agent's file says besides `base`; `elsewhere` is what was another on the machine.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def prefix(provider, lines, text, header):
     return plan.prefix
 
 
-def compared(provider, lines, before, after, elsewhere=None, *, header=True):
-    left, right = (prefix(provider, lines, json.dumps(spec, sort_keys=True), header) for spec in (before, after))
+def compared(provider, specs, elsewhere, *, lines, header):
+    left, right = (prefix(provider, lines, json.dumps(spec, sort_keys=True), header) for spec in specs)
     return diff(left, changed(right, elsewhere) if elsewhere else right)
 
 
@@ -89,7 +89,8 @@ def assert_predicted(found, row):
 )
 def test_a_compiled_plan_breaks_where_the_cli_does(provider, measured, row):
     base = measured["base"]
-    assert_predicted(compared(provider, 20, base, {**base, **row["spec"]}, row.get("elsewhere")), row)
+    specs = base, {**base, **row["spec"]}
+    assert_predicted(compared(provider, specs, row.get("elsewhere"), lines=20, header=True), row)
 
 
 @pytest.fixture
@@ -115,4 +116,4 @@ def test_an_argv_of_its_own_breaks_where_the_cli_does(provider, given, row, by_a
         by_argv(provider, given["mode_argv"])
     before = {**given["base"], **row["before"]}
     after = {**given["base"], **row.get("after", row["before"])}
-    assert_predicted(compared(provider, 65, before, after, row.get("elsewhere"), header=False), row)
+    assert_predicted(compared(provider, (before, after), row.get("elsewhere"), lines=65, header=False), row)

@@ -20,32 +20,36 @@ if TYPE_CHECKING:
 
 
 def render_layout(
-    provider: Provider, slots: Mapping[str, tuple[PrefixSegment, ...]], words: frozenset[str]
+    provider: Provider,
+    slots: Mapping[str, tuple[PrefixSegment, ...]],
+    words: frozenset[str],
+    version: str | None = None,
 ) -> tuple[PrefixSegment, ...]:
     """The prefix of one plan, in rendered order.
 
     `slots` maps a slot of the layout (`appended`, `skills`, `mcp`, `native`, `startup`), or the name of a part with an
     `argument`, to the segments that stand in it; they take the layer of the part. `words` are what `Part.when` and
     `Part.unless` ask for; the names of filled slots need not be among them. An opaque part is named
-    `PROVIDER VERSION/PART`.
+    `PROVIDER VERSION/PART`, by the version that was measured unless another is meant.
     """
+    named = f"{provider.name} {version or provider.layout.version}"
     held = words | {slot for slot, segments in slots.items() if segments}
     parts = (part for part in parts_for(provider, held) if holds(part, held))
-    return _joined(segment for part in _ranked(provider, parts, slots) for segment in part)
+    return _joined(segment for part in _ranked(provider, parts, slots, named) for segment in part)
 
 
 def _ranked(
-    provider: Provider, parts: Iterable[Part], slots: Mapping[str, tuple[PrefixSegment, ...]]
+    provider: Provider, parts: Iterable[Part], slots: Mapping[str, tuple[PrefixSegment, ...]], named: str
 ) -> Iterator[list[PrefixSegment]]:
     """The segments of each part; neighbours with a rank are one list, in the order in which the CLI lists skills."""
     for ranked, group in groupby(parts, key=lambda part: part.rank is not None):
-        made = [(part, list(_segments(provider, part, slots))) for part in group]
+        made = [(part, list(_segments(part, slots, named))) for part in group]
         if not ranked:
             yield from (segments for _, segments in made)
             continue
         key, falling = RANKS[provider.skills.order]
-        named = [(part.rank or skill_name(segment), segment) for part, segments in made for segment in segments]
-        yield [segment for _, segment in sorted(named, key=lambda item: key(item[0]), reverse=falling)]
+        listed = [(part.rank or skill_name(segment), segment) for part, segments in made for segment in segments]
+        yield [segment for _, segment in sorted(listed, key=lambda item: key(item[0]), reverse=falling)]
 
 
 def skill_name(segment: PrefixSegment) -> str:
@@ -99,22 +103,20 @@ def _found(pattern: str, words: frozenset[str]) -> bool:
     return any(mark in pattern for mark in "*?[") and any(fnmatchcase(word, pattern) for word in words)
 
 
-def _segments(
-    provider: Provider, part: Part, slots: Mapping[str, tuple[PrefixSegment, ...]]
-) -> Iterator[PrefixSegment]:
+def _segments(part: Part, slots: Mapping[str, tuple[PrefixSegment, ...]], named: str) -> Iterator[PrefixSegment]:
     if part.bytes is None:
         for segment in slots.get(part.slot or part.name, ()):
             yield replace(segment, layer=part.layer)
             if part.each:
-                yield _opaque(provider, part, f"{part.name} of {segment.name.rpartition('/')[2]}", part.each)
+                yield _opaque(part, f"{named}/{part.name} of {segment.name.rpartition('/')[2]}", part.each)
     else:
-        yield _opaque(provider, part, part.name, part.bytes)
+        yield _opaque(part, f"{named}/{part.name}", part.bytes)
 
 
-def _opaque(provider: Provider, part: Part, name: str, size: int) -> PrefixSegment:
+def _opaque(part: Part, name: str, size: int) -> PrefixSegment:
     return PrefixSegment(
         layer=part.layer,
-        name=f"{provider.name} {provider.layout.version}/{name}",
+        name=name,
         body=None,
         size=size,
         varies_with=part.varies_with,
@@ -153,7 +155,7 @@ TOKEN = ("delivery", "skills", "tools", "flags")
 
 @functools.cache
 def chosen_by(part: Part) -> tuple[str, ...]:
-    """The fields of a launch that decide whether a part is there, those last that some token of the argv may be from."""
+    """The fields of a launch that decide whether a part is there; last those that a token of the argv may be from."""
     found = [axes for word in (*part.when, *part.unless) for axes in (_decides(word),)]
     known = [axis for axes in found if axes is not TOKEN for axis in axes]
     own = ["tools"] if part.tool else [part.slot] if part.slot else []

@@ -77,7 +77,7 @@ class ToolFlags(Facts):
 
 
 class Tree(Facts):
-    """How far a CLI lists the working directory: `depth` in levels (null: all), `folds_hidden` what begins with a dot."""
+    """How far a CLI lists the working directory: `depth` levels (null: all); `folds_hidden`: one of hidden folders."""
 
     depth: int | None
     folds_hidden: bool
