@@ -313,10 +313,10 @@ def test_a_commit_is_read_as_git_shows_it(tmp_path):
 
 
 def test_no_price_and_no_known_backend_are_counted(tmp_path):
-    spec = "providers: {codex: {model: m, backend: BACKEND}}\nbundles: [often]\n"
+    spec = "providers: {codex: {model: m, SERVER}}\nbundles: [often]\n"
     project = {
-        "agents.d/a.yaml": spec.replace("BACKEND", "vllm"),
-        "agents.d/b.yaml": spec.replace("BACKEND", "nobody-knows"),
+        "agents.d/a.yaml": spec.replace("SERVER", "backend: vllm"),
+        "agents.d/b.yaml": spec.replace("SERVER", "base_url: https://nobody.example"),
         "bundles/often.md": LONG,
     }
     (found,) = history(repository(tmp_path, project, {"bundles/often.md": f"New.\n{LONG}"}), "HEAD~1..HEAD").commits
@@ -327,7 +327,7 @@ def test_no_price_and_no_known_backend_are_counted(tmp_path):
 
 
 def test_another_model_loses_all_of_a_text_of_which_nobody_knows_more():
-    spec = {"agents.d/a.yaml": "providers: {codex: {model: m, backend: nobody-knows}}\nsoul: Be brief.\n"}
+    spec = {"agents.d/a.yaml": "providers: {codex: {model: m, base_url: https://nobody.example}}\nsoul: Be brief.\n"}
     after = {"agents.d/a.yaml": spec["agents.d/a.yaml"].replace("model: m", "model: n")}
     (found,) = step(plans(spec), plans(after)).diffs
     assert loss_of(found).sessions == found.text.tokens_total > 0
