@@ -20,6 +20,23 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
 FAKE = Path(__file__).parents[1] / "fake_cli.py"
 PIPES = Wiring(stdout="pipe")
+
+
+@pytest.fixture(autouse=True, params=["alone", "beside a thread"])
+def threads(request):
+    """Children are started in another way where there are threads."""
+    done = threading.Event()
+    if request.param == "alone":
+        wait_for(lambda: threading.active_count() == 1)
+        yield
+        return
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    yield
+    done.set()
+    thread.join()
+
+
 USUAL = Size()
 
 

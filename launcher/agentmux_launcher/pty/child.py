@@ -1,7 +1,7 @@
 """Runs in the child, between its start and its CLI: what only a process itself can do, then `exec`.
 
-A program of its own, since nothing may run between `fork` and `exec` once there are threads. It imports as little as it
-can: every CLI waits for it.
+A program of its own where there are threads, since nothing may run between `fork` and `exec` then. It imports as little
+as it can: every CLI waits for it.
 
     python -I -S child.py REPORT PARENT TERMINAL LOCALE FOLDER EXECUTABLE ARGUMENT...
 
@@ -16,6 +16,10 @@ import _signal  # type: ignore[import-not-found]  # the public module gives name
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -26,9 +30,7 @@ def main(report: int, given: list[str]) -> None:
     stage = "terminal"
     try:
         _restore_signals()
-        _end_with(int(parent))
-        if terminal == "1":
-            _take_terminal()
+        preparation(int(parent), terminal=terminal == "1")()
         stage = "folder"
         os.chdir(folder)
         stage = "executable"
@@ -36,6 +38,23 @@ def main(report: int, given: list[str]) -> None:
     except OSError as error:
         os.write(report, f"{stage} {error.errno}".encode())
     os._exit(127)
+
+
+def preparation(parent: int, *, terminal: bool) -> Callable[[], None]:
+    """What a process does before it becomes the CLI; all that it needs is imported here.
+
+    It is to end with the thread that started it, and stdout to be its terminal.
+    """
+    end_with_parent, take_terminal = _end_with_parent(), _take_terminal() if terminal else None
+
+    def prepare() -> None:
+        end_with_parent()
+        if os.getppid() != parent:
+            os._exit(127)
+        if take_terminal:
+            take_terminal()
+
+    return prepare
 
 
 def _restore_signals() -> None:
@@ -46,21 +65,20 @@ def _restore_signals() -> None:
             _signal.signal(number, _signal.SIG_DFL)
 
 
-def _end_with(parent: int) -> None:
-    """Have the system end this process, and the CLI that it becomes, with the thread that started it."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415  slow, and of use on Linux only
+def _end_with_parent() -> Callable[[], object]:
+    if sys.platform != "linux":
+        return lambda: None
+    import ctypes  # noqa: PLC0415  slow, and of use on Linux only
 
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(_signal.SIGTERM))
-    if os.getppid() != parent:
-        os._exit(127)
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(_signal.SIGTERM))
 
 
-def _take_terminal() -> None:
+def _take_terminal() -> Callable[[], object]:
     import fcntl  # noqa: PLC0415  of use only where there is a terminal
     import termios  # noqa: PLC0415
 
-    fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+    return lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0)
 
 
 def _environment(locale: str) -> dict[bytes, bytes]:

@@ -7,18 +7,17 @@ import os
 import subprocess
 import sys
 import termios
+import threading
 import tty
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from agentmux_launcher.pty import child
 from agentmux_launcher.pty.life import Life
 from agentmux_launcher.pty.streams import Reader, Writer
 from agentmux_launcher.pty.values import NOT_EXECUTABLE, NOT_FOUND, Command, Size, SpawnError, Wiring
 
 if TYPE_CHECKING:
     from agentmux_launcher.pty import Process
-
-_CHILD = str(Path(__file__).with_name("child.py"))
 
 
 def spawn(command: Command, wiring: Wiring, size: Size) -> Process:
@@ -28,8 +27,7 @@ def spawn(command: Command, wiring: Wiring, size: Size) -> Process:
 
         return posix_terminal.spawn(command, size)
     with _Ends(wiring, size) as ends:
-        child = _started(command, ends, controlling=wiring.stdout != "pipe")
-        return _Child(child, ends)
+        return _Child(_started(command, ends, controlling=wiring.stdout != "pipe"), ends)
 
 
 def set_size(descriptor: int, size: Size) -> None:
@@ -40,7 +38,7 @@ def wrapped(command: Command, report: int, *, controlling: bool) -> list[str]:
     """The command as `child.py` runs it."""
     locale = f"={command.env['LC_CTYPE']}" if "LC_CTYPE" in command.env else ""
     told = [str(report), str(os.getpid()), "1" if controlling else "0", locale, command.cwd]
-    return [sys.executable, "-I", "-S", _CHILD, *told, *command.argv]
+    return [sys.executable, "-I", "-S", child.__file__, *told, *command.argv]
 
 
 def failure(command: Command, reported: str) -> SpawnError:
@@ -81,7 +79,7 @@ class _Ends:
 
     def given(self) -> None:
         """The child has its own copies."""
-        for descriptor in {self.stdin, self.stdout, self.stderr, self.report}:
+        for descriptor in {self.stdin, self.stdout, self.stderr, self.report} & {*self._open}:
             os.close(self.keep(descriptor))
 
     def _pipe(self) -> tuple[int, int]:
@@ -98,30 +96,51 @@ class _Ends:
 
 
 def _started(command: Command, ends: _Ends, *, controlling: bool) -> subprocess.Popen[bytes]:
+    """The child, as fast as is safe: nothing of ours may run between `fork` and `exec` once there are threads."""
+    alone = threading.active_count() == 1
     try:
-        child = subprocess.Popen(  # noqa: S603  the CLI of a launch plan
-            wrapped(command, ends.report, controlling=controlling),
-            env=dict(command.env),
-            stdin=ends.stdin,
-            stdout=ends.stdout,
-            stderr=ends.stderr,
-            pass_fds=[ends.report],
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
+        return (_forked if alone else _by_program)(command, ends, controlling=controlling)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise SpawnError(f"the child cannot be started: {error}") from error
+
+
+def _forked(command: Command, ends: _Ends, *, controlling: bool) -> subprocess.Popen[bytes]:
+    prepare = child.preparation(os.getpid(), terminal=controlling)
+    try:
+        return _popen(list(command.argv), command, ends, cwd=command.cwd, preexec_fn=prepare)
+    except OSError as error:
+        stage = "folder" if error.filename == command.cwd else "executable"
+        raise failure(command, f"{stage} {error.errno}") from error
+
+
+def _by_program(command: Command, ends: _Ends, *, controlling: bool) -> subprocess.Popen[bytes]:
+    argv = wrapped(command, ends.report, controlling=controlling)
+    started = _popen(argv, command, ends, pass_fds=[ends.report])
     ends.given()
     if reported := os.read(ends.reported, 100).decode():
-        child.wait()
+        started.wait()
         raise failure(command, reported)
-    return child
+    return started
+
+
+def _popen(argv: list[str], command: Command, ends: _Ends, **more: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  the CLI of a launch plan
+        argv,
+        env=dict(command.env),
+        stdin=ends.stdin,
+        stdout=ends.stdout,
+        stderr=ends.stderr,
+        start_new_session=True,
+        **more,
+    )
 
 
 class _Child(Life):
     """A child behind pipes, or behind a raw PTY for what it says."""
 
-    def __init__(self, child: subprocess.Popen[bytes], ends: _Ends) -> None:
-        super().__init__(child.pid, child.wait)
+    def __init__(self, started: subprocess.Popen[bytes], ends: _Ends) -> None:
+        super().__init__(started.pid, started.wait)
+        ends.given()
         self._terminal = os.dup(ends.from_stdout) if os.isatty(ends.from_stdout) else None
         self._stdin = Writer(ends.keep(ends.to_stdin))
         self._stdout = Reader(ends.keep(ends.from_stdout))
