@@ -49,7 +49,9 @@ def chain(site: Site, outputs: Outputs, tree: Tree) -> tuple[NativeFile, ...]:
     facts = site.provider.instructions
     there = [each for path in _paths(site, tree) if (each := _file(path, outputs, tree)) and _is_read(facts, each)]
     names = {name for each in there for name in facts.native if _named(each.path, name)}
-    present = [each for each in there if not _switched_off(facts, each.path, names)]
+    present = [
+        each for each in there if not _switched_off(facts, each.path, names) and not _replaced(facts, each, there)
+    ]
     return tuple(_in_order(facts, present))
 
 
@@ -113,6 +115,14 @@ def _named(path: str, name: str) -> bool:
 
 def _switched_off(facts: Instructions, path: str, present: Iterable[str]) -> bool:
     return any(_named(path, name) and set(others) & set(present) for name, others in facts.only_without.items())
+
+
+def _replaced(facts: Instructions, file: NativeFile, there: Iterable[NativeFile]) -> bool:
+    """Whether the CLI reads another file of the folder instead."""
+    name = _name(facts, file)
+    others = [other for other, replaced in facts.instead_of.items() if replaced == name]
+    folder = file.path[: len(file.path) - len(name)]
+    return bool({f"{folder}{other}" for other in others} & {each.path for each in there})
 
 
 def _in_order(facts: Instructions, files: Sequence[NativeFile]) -> list[NativeFile]:

@@ -65,6 +65,7 @@ SHARED_SERVER = Rule("AMX415", "shared-server", WARNING, "an MCP server that oth
 UNTRUSTED_SERVER = Rule(
     "AMX417", "untrusted-server", WARNING, "an MCP server that the CLI starts only in a folder it trusts"
 )
+UNTRUSTED_SKILL = Rule("AMX418", "untrusted-skill", WARNING, "a skill that the CLI lists only in a folder it trusts")
 DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
 
 # 5xx: prefix

@@ -70,7 +70,7 @@ def place_skills(site: Site, tree: Tree) -> tuple[SkillsOut, list[Diagnostic]]:
     placed = tuple(Placed(each.item, folder, each.at, site.agent.name, shared, meant) for each in site.agent.skills)
     files = tuple(file for each in site.agent.skills for file in _copies(site, each, folder, tree))
     directories = filled(facts.private or (), site.seen_from_cwd(site.own)) if private else ()
-    return SkillsOut(placed, files, directories), _cut(site)
+    return SkillsOut(placed, files, directories), [*_cut(site), *(() if private else _behind_trust(site))]
 
 
 def _is_private(site: Site) -> bool:
@@ -98,6 +98,18 @@ def _copies(site: Site, listed: Listed[Skill], folder: str, tree: Tree) -> Itera
 def _normalised(path: str, data: bytes) -> bytes:
     text, _ = decode(path, data)
     return data if text is None else text.encode()
+
+
+def _behind_trust(site: Site) -> list[Diagnostic]:
+    if not site.provider.skills.behind_trust:
+        return []
+    name = site.provider.name
+    fault = rules.UNTRUSTED_SKILL.at(
+        site.agent.place("skills"),
+        f"`{name}` lists these skills only where the user trusts the folder",
+        help=f"start `{name}` there once and trust the folder",
+    )
+    return [fault]
 
 
 def _cut(site: Site) -> list[Diagnostic]:

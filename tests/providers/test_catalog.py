@@ -98,7 +98,7 @@ def test_no_field_may_be_left_out_or_invented(name):
     )
     of_layout = {("layout", name) for name in ("tools", "tree", "families", "variants")}
     optional = {("lifetimes",), *of_layout}
-    optional |= {("instructions", "argv")}
+    optional |= {("instructions", "argv"), ("skills", "behind_trust")}
     optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set")}
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free) and path not in optional]
 

@@ -43,3 +43,9 @@ def test_each_cli_has_an_order_of_its_own(provider, controller, expected):
 
 def test_opencode_reads_claude_files_where_there_is_no_other():
     assert read_files("opencode", "acp", "CLAUDE.md", "api/v1/CLAUDE.md") == ["api/v1/CLAUDE.md", "CLAUDE.md"]
+
+
+def test_pi_reads_one_file_of_a_folder():
+    both = ("AGENTS.md", "CLAUDE.md", "api/CLAUDE.md", "api/v1/AGENTS.md", "api/v1/CLAUDE.md")
+
+    assert read_files("pi", "acp", *both) == ["AGENTS.md", "api/CLAUDE.md", "api/v1/AGENTS.md"]

@@ -22,8 +22,10 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "dsh": ("deepseek-harness", "deepseek_harness"),
     "crush": ("crush-cli",),
     "muse": ("muse-code", "muse_code"),
+    "grok": ("grok-build", "grok-cli", "grok_build"),
     "opencode": ("open-code", "opencode-ai"),
     "aider": ("aider-chat",),
+    "pi": ("pi-acp", "pi-coding-agent"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
 

@@ -145,6 +145,7 @@ class Skills(Sourced):
     """Skill folders. `written` is where agentmux copies skills, below the CLI's folder or a private directory.
 
     `private`: arguments that make the CLI read the skills of an own directory (`{}`), None where none was measured.
+    `behind_trust` says that it lists those of the project only where the trust gate is open.
     `row` renders one line of the listing from `{name}`, `{description}`, `{location}` (its SKILL.md, relative to the
     project) and `{root}` (the number of its folder among those listed, from the root down). `escapes` are characters
     that the CLI writes as entities; `newlines` what it makes of line ends in a description; `same_name` whether it
@@ -157,6 +158,7 @@ class Skills(Sourced):
     native: tuple[str, ...]
     chain: Literal["root-to-cwd", "cwd", "root", "none", "unknown"]
     private: Argv | None
+    behind_trust: bool = False
     row: str
     escapes: str
     newlines: Literal["spaces", "kept", "unknown"]
