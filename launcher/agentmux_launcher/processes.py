@@ -59,11 +59,13 @@ def alive(process: Known) -> bool:
 
 def look(pid: int) -> Seen | None:
     """One process, None where there is none."""
+    if sys.platform == "win32":
+        return _from_windows(pid)
     return _from_proc(pid) if _has_proc() else next((seen for seen in _from_ps() if seen.known.pid == pid), None)
 
 
 def everything() -> list[Seen]:
-    """All processes that the system shows, ours and strangers'."""
+    """All processes that the system shows, ours and strangers'; none on Windows, where job objects know them."""
     if not _has_proc():
         return list(_from_ps())
     return [seen for entry in _PROC.iterdir() if entry.name.isdigit() and (seen := _from_proc(int(entry.name)))]
@@ -159,6 +161,13 @@ def _boot() -> str:
         return (_PROC / "sys" / "kernel" / "random" / "boot_id").read_text(encoding="ascii").strip()[:8]
     except OSError:
         return ""
+
+
+def _from_windows(pid: int) -> Seen | None:
+    from agentmux_launcher import windows_processes  # noqa: PLC0415  needs `ctypes`
+
+    found = windows_processes.look(pid)
+    return None if found is None else Seen(Known(pid, found[0]), 0, 0, 0, dead=found[1], command="")
 
 
 def _from_ps() -> Iterator[Seen]:
