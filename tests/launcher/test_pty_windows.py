@@ -153,6 +153,7 @@ def test_a_process_is_known_by_when_it_was_started(code, dead):
         return 1
 
     kernel = mock.MagicMock(GetProcessTimes=times, GetExitCodeProcess=exit_code)
+    kernel.OpenProcess.return_value = 33
 
     assert windows_processes.look(7, kernel) == ("133000000000000000", dead)
     kernel.OpenProcess.return_value = None
