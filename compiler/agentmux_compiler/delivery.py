@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
@@ -16,7 +17,7 @@ from agentmux_launcher.arguments import json_literal
 from agentmux_launcher.manifest import Argument, FromFile, LineRun, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from agentmux_compiler.agent import Settings
     from agentmux_compiler.diagnostics import Diagnostic
@@ -33,6 +34,7 @@ class Delivered:
     argv: tuple[Argument, ...] = ()
     directories: tuple[Argument, ...] = ()
     appended: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def deliver(site: Site, segments: Sequence[Segment], settings: Settings) -> tuple[Delivered, list[Diagnostic]]:
@@ -95,7 +97,10 @@ def _by_flag(site: Site, segments: Sequence[Segment]) -> tuple[Delivered, list[D
     if flag.way == "directory":
         return Delivered((file,), filled(flag.argv, site.seen_from_cwd(site.own))), []
     if flag.way == "file":
-        return Delivered((file,), filled(flag.argv, site.seen_from_cwd(file.path)), appended=True), []
+        path, folder = site.seen_from_cwd(file.path), site.seen_from_cwd(site.own)
+        places = {"{}": path, "{folder}": folder}
+        named = {name: escaped(value, places) for name, value in flag.environment.items()}
+        return Delivered((file,), filled(flag.argv, path), appended=True, environment=named), []
     argv = tuple(FromFile(item, file.path, flag.json_string) if "{}" in item else Literal(item) for item in flag.argv)
     return Delivered((file,), argv, appended=True), _too_long(site, file, flag)
 

@@ -16,7 +16,7 @@ from agentmux_launcher.arguments import json_literal
 from agentmux_launcher.manifest import Argument, Environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from agentmux_compiler.agent import Use
     from agentmux_compiler.providers.schema import Provider
@@ -43,9 +43,14 @@ class _Making:
             self.renamed[name] = variable
 
 
-def environment(site: Site, needed: Iterable[str]) -> tuple[Environment, tuple[Argument, ...], list[Diagnostic]]:
-    """Environment and redirecting arguments of a plan; `needed` are variables its MCP servers name."""
-    making = _Making(values={AGENT_ID: site.agent.name, **site.provider.variables.set})
+def environment(
+    site: Site, needed: Iterable[str], delivered: Mapping[str, str] | None = None
+) -> tuple[Environment, tuple[Argument, ...], list[Diagnostic]]:
+    """Environment and redirecting arguments of a plan.
+
+    `needed` are variables that its MCP servers name, `delivered` those that lead the CLI to its text.
+    """
+    making = _Making(values={AGENT_ID: site.agent.name, **site.provider.variables.set, **(delivered or {})})
     making.values |= by_use(site.provider, site.use)
     _redirect(site, making)
     _from_spec(site, making)

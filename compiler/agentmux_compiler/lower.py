@@ -110,7 +110,7 @@ def _draft(site: Site, sites: Sequence[Site], project: Project, tree: Tree) -> _
     found += more
     servers, more = place_servers(site)
     found += more
-    env, redirect, more = environment(site, servers.variables)
+    env, redirect, more = environment(site, servers.variables, delivered.environment)
     found += more
     written = (*delivered.files, *servers.files, *skills.files)
     parts = ArgumentParts(

@@ -118,7 +118,7 @@ def _cut(site: Site) -> list[Diagnostic]:
     found = [
         rules.SKILL_TRUNCATED.at(
             each.item.described_at or each.at,
-            f"`{name}` cuts this description after {limit:,} characters; it has {len(_one_line(facts, each.item)):,}",
+            f"`{name}` {_fate(facts)} after {limit:,} characters; it has {len(_one_line(facts, each.item)):,}",
             help="say in the first sentence when to use the skill, and leave the rest to its body",
         )
         for each in site.agent.skills
@@ -131,6 +131,10 @@ def _cut(site: Site) -> list[Diagnostic]:
             rules.SKILL_TRUNCATED.at(site.agent.place("skills"), message, help="list fewer, or describe shorter")
         )
     return found
+
+
+def _fate(facts: Skills) -> str:
+    return "drops a skill whose description goes on" if facts.beyond_limit == "dropped" else "cuts this description"
 
 
 def row(facts: Skills, skill: Skill, location: str, root: int) -> str:

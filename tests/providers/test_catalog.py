@@ -94,11 +94,13 @@ def test_no_field_may_be_left_out_or_invented(name):
         "aliases",
         "settings",
         "families",
+        "environment",
         "variables",
     )
     of_layout = {("layout", name) for name in ("tools", "tree", "families", "variants")}
     optional = {("lifetimes",), *of_layout}
-    optional |= {("instructions", "argv"), ("skills", "behind_trust")}
+    optional |= {("instructions", "argv"), ("flag_delivery", "environment")}
+    optional |= {("skills", name) for name in ("beyond_limit", "behind_trust")}
     optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set")}
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free) and path not in optional]
 

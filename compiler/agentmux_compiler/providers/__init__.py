@@ -25,6 +25,9 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "grok": ("grok-build", "grok-cli", "grok_build"),
     "opencode": ("open-code", "opencode-ai"),
     "aider": ("aider-chat",),
+    "copilot": ("copilot-cli", "github-copilot", "copilot_cli"),
+    "kilo": ("kilo-code", "kilocode", "kilo-cli"),
+    "cline": ("cline-cli",),
     "pi": ("pi-acp", "pi-coding-agent"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)

@@ -129,7 +129,8 @@ class FlagDelivery(Sourced):
     `argv` holds `{}`. `file` is the file's name below the plan's own folder, `template` its content around `{}` (a CLI
     may want front matter). `json_string` says the text is passed as a JSON string literal. With `directory` the
     text is read as one more file of the native chain. `on_resume`: False where a session that goes on refuses `argv`.
-    `escapes` maps what the CLI would not take as it stands to what says it.
+    `escapes` maps what the CLI would not take as it stands to what says it. `environment` are variables that lead the
+    CLI to the text, from `{}` as in `argv` and `{folder}`, the plan's own.
     """
 
     way: Literal["file", "text", "directory"]
@@ -139,6 +140,7 @@ class FlagDelivery(Sourced):
     json_string: bool
     on_resume: bool
     escapes: Mapping[str, str]
+    environment: Mapping[str, str] = {}
 
 
 class Skills(Sourced):
@@ -150,7 +152,8 @@ class Skills(Sourced):
     project) and `{root}` (the number of its folder among those listed, from the root down). `escapes` are characters
     that the CLI writes as entities; `newlines` what it makes of line ends in a description; `same_name` whether it
     lists two skills of one name, the deeper first. A description longer than `description_limit` characters is cut
-    so that it has that many with `ellipsis`; `listing_limit` is in bytes over all rows.
+    so that it has that many with `ellipsis`, or its skill is not listed (`beyond_limit`); `listing_limit` is in bytes
+    over all rows.
     """
 
     listed: bool
@@ -165,6 +168,7 @@ class Skills(Sourced):
     order: Literal["casefold", "bytes", "reverse-bytes", "unknown"]
     same_name: Literal["once", "each", "unknown"]
     description_limit: int | Unknown | None
+    beyond_limit: Literal["cut", "dropped"] = "cut"
     ellipsis: str
     listing_limit: int | Unknown | None
 
