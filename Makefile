@@ -44,8 +44,9 @@ types: $(STAMP)  ## mypy, strict
 dist: $(STAMP)  ## sdist and wheel, from the locked build backend
 	@$(BIN)/python -m hatchling build
 
-bench: $(STAMP)  ## a build of 200 agents by 3 providers, measured
+bench: $(STAMP)  ## builds of 200 agents by 3 providers, and a history of 100 commits, measured
 	@$(BIN)/python benchmarks/builds.py
+	@$(BIN)/python benchmarks/history.py
 
 lock:  ## write requirements.lock anew from pyproject.toml (needs uv)
 	@$(UV) pip compile pyproject.toml --group pyproject.toml:dev --universal --python-version 3.11 \

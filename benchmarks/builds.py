@@ -27,14 +27,14 @@ SENTENCES = (
 AGENTMUX = (sys.executable, "-m", "agentmux")
 
 
-def write_project(root: Path) -> int:
-    """Write a project of 200 agents that share 40 bundles; the size of its sources in bytes."""
+def write_project(root: Path, agents: int = AGENTS) -> int:
+    """Write a project of agents that share 40 bundles; the size of its sources in bytes."""
     base = "abstract: true\nproviders: {claude: {model: opus}, codex: {}, gemini: {}}\ndelivery: flag\n"
     sources = {"agents.d/base.yaml": base}
     for number in range(BUNDLES):
         lines = (f"- {SENTENCES[(number + line) % len(SENTENCES)]} ({number}.{line})" for line in range(40))
         sources[f"bundles/bundle-{number:02}.md"] = f"---\ntitle: Bundle {number}\n---\n" + "\n".join(lines) + "\n"
-    for number in range(AGENTS):
+    for number in range(agents):
         listed = ", ".join(f"bundle-{(number * 7 + step * 3) % BUNDLES:02}" for step in range(LISTED))
         instructions = f"You are agent {number}. {SENTENCES[number % len(SENTENCES)]}"
         sources[f"agents.d/agent-{number:03}.yaml"] = (
@@ -73,17 +73,21 @@ def rounds() -> dict[str, list[tuple[float, float]]]:
     return found
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        size = write_project(Path(folder))
-    print(f"{AGENTS} agents by 3 providers, {size:,} bytes of sources; median of {ROUNDS} rounds")
+def show(found: dict[str, list[tuple[float, float]]]) -> None:
+    """Medians, and the ratio to an interpreter that does nothing."""
     print(f"Python {sys.version.split()[0]}, {sys.platform}, {os.cpu_count()} cores\n")
     print(f"{'command':24}{'CPU s':>9}{'wall s':>9}{'CPU ratio':>12}")
-    found = rounds()
     bare = statistics.median(cpu for cpu, _ in found["python -c pass"])
     for name, runs in found.items():
         cpu, wall = (statistics.median(column) for column in zip(*runs, strict=True))
         print(f"{name:24}{cpu:9.3f}{wall:9.3f}{cpu / bare:12.1f}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        size = write_project(Path(folder))
+    print(f"{AGENTS} agents by 3 providers, {size:,} bytes of sources; median of {ROUNDS} rounds")
+    show(rounds())
 
 
 if __name__ == "__main__":
