@@ -28,6 +28,7 @@ REGISTRY: dict[str, tuple[str, ...]] = {
     "copilot": ("copilot-cli", "github-copilot", "copilot_cli"),
     "kilo": ("kilo-code", "kilocode", "kilo-cli"),
     "cline": ("cline-cli",),
+    "openclaw": ("openclaw-cli", "open-claw"),
     "pi": ("pi-acp", "pi-coding-agent"),
 }
 NAMES: tuple[str, ...] = tuple(REGISTRY)
