@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 
-from agentmux_compiler.git_objects import GitError, objects
+from agentmux_compiler.git_objects import GitError, objects, output
 from agentmux_compiler.git_tree import revision, tree_at
 
 
@@ -125,3 +125,17 @@ def test_a_hook_of_another_repository_does_not_lead_astray(git, tmp_path, monkey
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     with revision(tmp_path, "HEAD") as tree:
         assert tree.read("a.md") == b"x"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_git_says_what_it_died_of_and_not_how_to_mend_it(tmp_path, monkeypatch):
+    program = tmp_path / "git"
+    program.write_text(
+        "#!/bin/sh\nprintf 'warning: x\\nfatal: dubious ownership\\nTo add an exception, call:\\n' >&2\nexit 128\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(GitError, match=r"^dubious ownership$"), revision(tmp_path, "HEAD"):
+        pass
+    with pytest.raises(GitError, match=r"^dubious ownership$"):
+        output(tmp_path, "rev-list", "HEAD")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INHERITED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY")
 FOLDER_MODE = "40000"
 LINK_MODE = "120000"
+FATAL = "fatal: "
 MODES = ("100644", "100755", LINK_MODE, FOLDER_MODE)
 _FOUND = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) (\w+) (\d+)\n")
 
@@ -97,7 +98,7 @@ class Objects:
 
     def _ended(self) -> GitError:
         said = self._process.stderr.read() if self._process.stderr else b""
-        return GitError(_last_line(said) or f"git ended with {self._process.wait()}")
+        return GitError(_complaint(said) or f"git ended with {self._process.wait()}")
 
 
 @contextmanager
@@ -132,7 +133,7 @@ def output(root: Path, *arguments: str) -> bytes:
     except OSError as error:
         raise _not_started(error) from None
     if result.returncode:
-        raise GitError(_last_line(result.stderr) or f"git ended with {result.returncode}")
+        raise GitError(_complaint(result.stderr) or f"git ended with {result.returncode}")
     return result.stdout
 
 
@@ -166,9 +167,11 @@ def _one_line(name: str) -> bool:
     return bool(name) and not any(character in name for character in "\n\0")
 
 
-def _last_line(said: bytes) -> str:
+def _complaint(said: bytes) -> str:
+    """What git died of; hints stand around it."""
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].removeprefix("fatal: ") if lines else ""
+    fatal = [line.removeprefix(FATAL) for line in lines if line.startswith(FATAL)]
+    return (fatal or lines or [""])[-1].strip()
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 
@@ -238,6 +239,16 @@ def test_a_project_in_no_repository(run):
     code, out, err = run("--history")
     assert (code, out) == (2, "")
     assert err.startswith("error: there is no history to read: not a git repository")
+
+
+@pytest.mark.usefixtures("history")
+def test_no_socket_is_opened(run, monkeypatch):
+    def refused(*_):
+        raise AssertionError("a socket was asked for")
+
+    for name in ("socket", "create_connection", "getaddrinfo"):
+        monkeypatch.setattr(socket, name, refused)
+    assert (run()[0], run("--history")[0]) == (0, 0)
 
 
 def leaf(name, tokens, above=()):

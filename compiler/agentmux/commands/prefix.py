@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux import project
 from agentmux.errors import DONE, FINDINGS, CannotRun
-from agentmux_compiler.diagnostics import has_errors
+from agentmux_compiler.diagnostics import Severity
 from agentmux_compiler.render import View, full
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.scope import Scope
@@ -33,9 +33,9 @@ def _sharing(root: Path, scope: Scope, arguments: argparse.Namespace, streams: S
 
     tree = DiskTree(root)
     compiled = compile_project(tree)
-    if has_errors(compiled.diagnostics):
-        view = View(project.source_reader(root), Paint(streams.err.color))
-        streams.err.write(full.diagnostics(compiled.diagnostics, view))
+    errors = [item for item in compiled.diagnostics if item.severity is Severity.ERROR]
+    if errors:
+        streams.err.write(full.diagnostics(errors, View(project.source_reader(root), Paint(streams.err.color))))
         return FINDINGS
     plans = [plan.prefix for plan in compiled.plans]
     found = sharing(compiled.project, plans, tree, lambda plan: scope.holds(plan.agent, plan.provider))
