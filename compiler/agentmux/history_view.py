@@ -201,7 +201,8 @@ def _replay(replay: Replay | None, paint: Paint) -> Iterator[str]:
 
 
 def _move(move: Move, paint: Paint) -> Iterator[str]:
-    title = f"`delivery: flag` would put the text of {count(len(move.plans), 'plan')} in front of a breakpoint"
+    whose = f"the text of {count(len(move.plans), 'plan')}"
+    title = f"`delivery: flag` instead of `{move.delivery}` would put {whose} in front of a breakpoint"
     yield f"{paint('help', 'help')}{paint('strong', f': {title}')}"
     sign = f"  {paint('frame', '=')} "
     more = f" and {number(len(move.plans) - PLANS)} more" if len(move.plans) > PLANS else ""
