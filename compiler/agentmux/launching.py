@@ -52,6 +52,14 @@ class Found:
     version: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a launch was given besides its plan: a copy of a session, trust in the folder."""
+
+    fork: bool = False
+    trust: bool = False
+
+
 def prepared(task: Task, err: Stream, ledger: Ledger | None) -> Prepared:
     """The plan, compiled if sources changed; says on `err` what is wrong and what the launch will pay.
 
@@ -141,30 +149,30 @@ def changed(session: Session, plan: LaunchPlan, version: str | None) -> list[str
     return [f"{name}: {old or 'default'}, now {new or 'default'}" for name, (old, new) in pairs.items() if old != new]
 
 
-def launch(ready: Prepared, found: Found, root: Path, session: Session | str | None, *, fork: bool) -> Launch:
+def launch(ready: Prepared, found: Found, root: Path, session: Session | str | None, given: Given) -> Launch:
     """All that is needed to start."""
     plan, run_id = ready.plan, new_id()
-    screen = plan.stdio.get("stdin") == "pty"
     return Launch(
         plan=plan,
         project=root,
         executable=found.executable.path,
-        env=environment(plan, found.executable, run_id, os.environ, screen=screen),
+        env=environment(plan, found.executable, run_id, os.environ, trusted=given.trust),
         run_id=run_id,
         size=size_here(sys.stdout.fileno()) if sys.stdout.isatty() else size_here(-1),
         opening="" if session else _opening(ready, root),
         session_id=session if isinstance(session, str) or session is None else session.session_id,
-        fork=fork,
+        fork=given.fork,
+        trusted=given.trust,
         counters=ZERO if session is None else _counters(session),
     )
 
 
-def dry(ready: Prepared, root: Path, session: Session | str | None, *, fork: bool) -> Launch:
+def dry(ready: Prepared, root: Path, session: Session | str | None, given: Given) -> Launch:
     """What would be started: the CLI by its name where it is not here, and of the environment only what we set."""
     plan = ready.plan
     found = executables.find(cli_of(plan), os.environ) or Executable(plan.executable, Origin.PATH)
-    full = launch(ready, Found(found, None), root, session, fork=fork)
-    return replace(full, env=environment(plan, Executable("", Origin.PATH), full.run_id, {}, screen=False))
+    full = launch(ready, Found(found, None), root, session, given)
+    return replace(full, env=environment(plan, Executable("", Origin.PATH), full.run_id, {}, trusted=given.trust))
 
 
 def _opening(ready: Prepared, root: Path) -> str:
@@ -179,9 +187,9 @@ def _counters(session: Session | str) -> Tokens | None:
     return from_json(Tokens, json.loads(session.counters))
 
 
-def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str]) -> list[str]:
+def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str], launch: Launch) -> list[str]:
     """What a person should know before the CLI starts."""
-    said = []
+    said = _gate_notes(plan, launch)
     stands = standing(found.version, plan.cli_version)
     if stands is not Standing.VERIFIED and found.version:
         said.append(f"{plan.executable} {found.version} is not the verified version, {plan.cli_version}")
@@ -195,3 +203,15 @@ def resumed_notes(session: Session, plan: LaunchPlan, version: str | None, now: 
     size = f", {session.context_tokens:,} tokens" if session.context_tokens else ""
     said = [f"going on with the session `{session.session_id}`{size}, last used {used} UTC ({age} minutes ago)"]
     return said + [f"  other {each}" for each in changed(session, plan, version)]
+
+
+def _gate_notes(plan: LaunchPlan, launch: Launch) -> list[str]:
+    """What the CLI will leave out because it does not trust the folder, as far as there is something to leave out."""
+    gate = plan.gate
+    if gate is None or launch.trusted or (gate.set and gate.set.items() <= plan.env.set.items()):
+        return []
+    named = (Path(launch.folder) / word for word in gate.drops.split() if "." in word or "/" in word)
+    if gate.asks != "folder" and not any(path.exists() for path in named):
+        return []
+    way = "; `--trust` lets it for this run" if gate.openable else ""
+    return [f"unless it trusts this folder, `{plan.provider}` leaves out {gate.drops}{way}"]

@@ -206,6 +206,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     text = "go on with a session, the agent's last one if no id is given"
     parser.add_argument("--resume", metavar="ID", nargs="?", const="", help=text)
     parser.add_argument("--fork", action="store_true", help="go on with a copy of it")
+    parser.add_argument("--trust", action="store_true", help="let the CLI trust the folder it runs in, for this run")
     parser.add_argument(
         "--dry-run", action="store_true", help="print command line, environment and files; start nothing"
     )
@@ -336,7 +337,7 @@ COMMANDS = {
     "run": Command(
         "start an agent's CLI, show what it does, and leave nothing of it behind",
         "AGENT [PROMPT|-] [--provider P] [--model M] [--effort E] [--permission MODE] [--resume [ID]] [--fork]\n"
-        "                    [--timeout S] [--output FORMAT] [--dry-run]",
+        "                    [--trust] [--timeout S] [--output FORMAT] [--dry-run]",
         _run,
         "Compiles first if sources changed. Ctrl-C asks the CLI to stop, a second one kills it.\n\n"
         "exit codes besides those of every command:\n"

@@ -87,7 +87,7 @@ def build_argv(provider: Provider, use: Use, parts: ArgumentParts, overrides: Ov
         groups[name] = made
         found += more
     taken = [group for group in provider.arguments.order if group in {*mode.takes, "permission", "prompt"}]
-    argv = [*literals(mode.argv), *(each for group in taken for each in groups[group])]
+    argv = [*literals(mode.argv), *_trust(provider), *(each for group in taken for each in groups[group])]
     return tuple(argv), [*found, *_voided(provider, use, tuple(argv), parts)]
 
 
@@ -187,6 +187,12 @@ def _resume(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts, over
     first = [item.value for item in parts.delivery if isinstance(item, Literal)] if delivered_at_first(provider) else []
     absent = {"resume": tuple(first)}
     return tuple(Slot(name, argv, absent.get(name, ())) for name, argv in ways.items() if argv is not None), found
+
+
+def _trust(provider: Provider) -> Arguments:
+    """What opens the provider's gate, where a launch is allowed to."""
+    argv = provider.trust.argv
+    return (Slot("trust", tuple(item.replace("{cwd}", "{}") for item in argv)),) if argv else ()
 
 
 def _prompt(mode: Mode) -> Arguments:

@@ -19,19 +19,21 @@ from agentmux_compiler.modes import controller_of, mode_of
 from agentmux_compiler.native import also_read, chain, doubled, native_segments, over_budget
 from agentmux_compiler.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.plan_prefix import plan_prefix, server_segments, text_slots
+from agentmux_compiler.prefix.breakers import breakers
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
 from agentmux_compiler.shared import index_needed, shared_file_faults, shared_servers, visible_servers
 from agentmux_compiler.site import Site, is_committed, site_of
 from agentmux_compiler.skills_out import Placed, SkillsOut, listing, place_skills, shared_faults, visible
 from agentmux_compiler.stripped import stripped
-from agentmux_launcher.manifest import Argument, Environment, LaunchPlan
+from agentmux_launcher.manifest import Argument, Environment, Gate, LaunchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentmux_compiler.agent import Project
     from agentmux_compiler.native import NativeFile
+    from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.tree import Tree
 
 
@@ -82,6 +84,8 @@ def lower(project: Project, tree: Tree) -> tuple[tuple[Lowered, ...], list[Diagn
     found += [fault for site, files in chains for fault in over_budget(site, files)]
     found += doubled((draft.site, draft.segments, files) for draft, (_, files) in zip(drafts, chains, strict=True))
     plans = tuple(_lowered(draft, files, together) for draft, (_, files) in zip(drafts, chains, strict=True))
+    pairs = zip(drafts, plans, strict=True)
+    found += [fault for draft, plan in pairs for fault in breakers(draft.site, plan.prefix, project.settings)]
     return plans, list(dict.fromkeys(found))
 
 
@@ -185,7 +189,15 @@ def _plan(draft: _Draft) -> LaunchPlan:
         install_folders=provider.package.folders,
         install_hint=provider.package.hint,
         installable=provider.package.installable,
+        gate=_gate(provider),
     )
+
+
+def _gate(provider: Provider) -> Gate | None:
+    trust = provider.trust
+    if trust.gate in {"none", "unknown"}:
+        return None
+    return Gate(trust.gate, trust.drops, trust.set, openable=bool(trust.argv or trust.set))
 
 
 def _first_turn(draft: _Draft) -> str | None:

@@ -40,8 +40,9 @@ class FromFile:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Arguments that appear only when the launch knows a value: `resume`, `fork` (a session's id) or `prompt` (text).
+    """Arguments that appear only when the launch knows a value.
 
+    That is `resume` or `fork` (a session's id), `prompt` (text), or `trust` (where the CLI runs, if that is allowed).
     `{}` in `present` is the value; `absent` stands there otherwise. `arguments.expand` fills it in.
     """
 
@@ -106,6 +107,19 @@ class WrittenFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """What a CLI holds back until it trusts a `folder` or its `project-settings`.
+
+    `set` opens it for one launch; the arguments that do have the slot `trust`. `openable` says that either does.
+    """
+
+    asks: str
+    drops: str
+    set: Mapping[str, str] = field(default_factory=dict)
+    openable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchPlan:
     """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`.
 
@@ -137,6 +151,7 @@ class LaunchPlan:
     install_folders: tuple[str, ...] = ()
     install_hint: str = ""
     installable: bool = False
+    gate: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,6 +253,20 @@ def test_a_cli_of_another_version_is_named_and_a_value_that_is_missing_too(shell
     ]
 
 
+def test_a_gate_is_named_where_it_matters_and_opened_only_when_allowed(shell):
+    shell.script([ALL, answer("codex", "ok")])
+    assert "--trust" not in shell("run", "tester", "Hello")[2]
+    (shell.project / ".codex").mkdir()
+    (shell.project / ".codex" / "config.toml").write_text("", encoding="utf-8")
+
+    said = "unless it trusts this folder, `codex` leaves out .codex/config.toml; `--trust` lets it for this run\n"
+    assert said in shell("run", "tester", "Hello")[2]
+    assert said not in shell("run", "tester", "--trust", "Hello")[2]
+
+    opened = f'projects={{"{shell.project}"={{trust_level="trusted"}}}}'
+    assert [opened in shell.notes(number)["argv"] for number in range(3)] == [False, False, True]
+
+
 def test_sources_with_an_error_start_nothing(shell):
     (shell.project / "agents.d" / "reviewer.yaml").write_text(SPEC.replace("style", "stile"), encoding="utf-8")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agentmux import launching, project
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, refuse
-from agentmux.launching import CannotLaunch
+from agentmux.launching import CannotLaunch, Given
 from agentmux.preparation import Task, Wanted
 from agentmux.running import Asked, carry_out
 from agentmux_compiler.render.visible import visible
@@ -80,17 +80,18 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     plan = ready.plan
     if plan.controller not in launching.CONTROLLERS:
         raise CannotLaunch(f"`{plan.provider}` is driven by `{plan.controller}`, which `run` cannot do yet")
+    given = Given(fork=arguments.fork, trust=arguments.trust)
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
-        return _dry_run(arguments, launching.dry(ready, Path(task.root), session, fork=arguments.fork), streams)
+        return _dry_run(arguments, launching.dry(ready, Path(task.root), session, given), streams)
     prompt = _prompt(arguments, plan.controller)
     found = launching.find(plan, os.environ, ledger)
-    notes = launching.notes(plan, found, os.environ)
+    launch = launching.launch(ready, found, Path(task.root), session, given)
+    notes = launching.notes(plan, found, os.environ, launch)
     if isinstance(session, Session):
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:
         streams.err.line(visible(note))
-    launch = launching.launch(ready, found, Path(task.root), session, fork=arguments.fork)
     asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix)
     return carry_out(launch, asked, ledger, streams)
 

@@ -170,7 +170,7 @@ class Controller:
     def _slots(self, prompt: str | None = None) -> dict[str, str]:
         if self._first:
             return self.launch.slots(prompt)
-        slots = {"resume": self.session_id, "prompt": prompt}
+        slots = {**self.launch.always, "resume": self.session_id, "prompt": prompt}
         return {name: value for name, value in slots.items() if value is not None}
 
     def _hear(self, events: Iterable[Event]) -> None:
