@@ -37,6 +37,7 @@ DIALECT = {
     "claude": "claude-stream-json",
     "codex": "codex-json",
     "gemini": "gemini-json",
+    "grok": "claude-stream-json",
     "kimi": "kimi-stream-json",
     "qwen": "qwen-stream-json",
 }
