@@ -291,6 +291,7 @@ def test_a_value_that_the_provider_does_not_take_starts_nothing(shell):
         (["run", "reviewr", "Hello"], "error: no agent `reviewr`"),
         (["run", "reviewer", "--provider", "codx", "Hello"], "error: no provider `codx`"),
         (["run", "reviewer", "--timeout", "soon", "Hello"], "error: `--timeout` takes a number of seconds"),
+        (["run", "screen", "Hello"], "error: `claude` has a screen of its own, where the prompt is typed"),
         (["stop", "nobody"], "error: no run `nobody`"),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from .turns import TURNS
 pytestmark = pytest.mark.real
 
 PROVIDERS = {
+    "aider": "{}",
     "claude": "{model: sonnet}",
     "codex": "{model: gpt-5.5}",
     "gemini": "{model: gemini-2.5-pro}",
@@ -31,8 +33,8 @@ PROVIDERS = {
     "qwen": "{model: qwen3-coder-plus}",
 }
 # Kimi Code has no figures in its frames; the answers of those that retry for minutes are waited for by nobody here.
-COUNTED = sorted(PROVIDERS.keys() - {"kimi"})
-REFUSED_AT_ONCE = sorted(PROVIDERS)
+FRAMED = sorted(PROVIDERS.keys() - {"aider"})
+COUNTED = sorted({*FRAMED} - {"kimi"})
 LIMITED_SOON = ["claude", "codex", "gemini"]
 LONG = Answer(text="Word by word it goes on.", size=4000, deltas=400, delay=0.2)
 FIGURES = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
@@ -119,7 +121,7 @@ def served(exchanges) -> dict[str, int]:
     return {name: sum(getattr(usage, name) for usage in usages) for name in FIGURES}
 
 
-@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+@pytest.mark.parametrize("provider", FRAMED)
 def test_a_turn_is_answered_and_a_second_one_remembers(provider, project):
     here = project(provider, of("FIRST answer, ☃.", "SECOND answer."))
 
@@ -146,7 +148,7 @@ def test_a_turn_is_answered_and_a_second_one_remembers(provider, project):
     assert here.left == []
 
 
-@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+@pytest.mark.parametrize("provider", FRAMED)
 def test_a_tool_runs(provider, project):
     call = Answer(text="Looking.", tool_calls=(TURNS[provider].tool,))
     here = project(provider, of(call, "Done looking."))
@@ -165,7 +167,7 @@ def test_a_tool_runs(provider, project):
     assert here.left == []
 
 
-@pytest.mark.parametrize("provider", REFUSED_AT_ONCE)
+@pytest.mark.parametrize("provider", FRAMED)
 def test_a_refused_key_is_a_failure_of_its_own(provider, project):
     here = project(provider, Script(default=Answer(failure=Failure("unauthorized"))))
 
@@ -185,7 +187,7 @@ def test_a_limit_is_a_failure_that_may_be_tried_again(provider, project):
     assert (ran.code, failure["class"], failure["retryable"]) == (1, "rate_limited", True)
 
 
-@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+@pytest.mark.parametrize("provider", FRAMED)
 @pytest.mark.parametrize("how", ["stop", "interrupt", "kill"])
 def test_a_stop_in_the_middle_leaves_no_process(provider, how, project):
     here = project(provider, Script(default=LONG))
@@ -248,3 +250,34 @@ def test_a_copy_of_a_session_leaves_it_as_it_was(project):
     assert (first.code, second.code) == (0, 0)
     assert len(set(ids)) == 2
     assert here.recorder.turns[1].usage.cache_read_tokens > 0
+
+
+def test_a_screen_is_the_clis_own(project):
+    here = project("aider", of("An answer on the screen."))
+    master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (30, 100))
+    command = [sys.executable, "-m", "agentmux", "run", "tester"]
+    env = {**here.env, "TERM": "xterm"}
+    with subprocess.Popen(command, cwd=here.folder, env=env, stdin=slave, stdout=slave, stderr=slave) as child:
+        os.close(slave)
+        seen = b""
+        for wanted, typed in (
+            (b"> ", b"PROMPT-SENTINEL hello\r"),
+            (b"An answer on the screen.", b"/exit\r"),
+            (None, b""),
+        ):
+            while wanted is None or wanted not in seen:
+                try:
+                    seen += os.read(master, 65536)
+                except OSError:
+                    break
+            if typed:
+                seen = b""
+                time.sleep(1)
+                os.write(master, typed)
+        assert child.wait(30) == 0
+    os.close(master)
+
+    (turn,) = here.recorder.turns
+    assert "PROMPT-SENTINEL hello" in "".join(part.text for part in turn.prompt.parts)
+    assert here.left == []

@@ -20,6 +20,7 @@ from agentmux.running import Asked, carry_out
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
+from agentmux_launcher.manifest import Slot
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from agentmux.streams import Streams
     from agentmux_launcher.launch import Launch
+    from agentmux_launcher.manifest import LaunchPlan
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
@@ -84,7 +86,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
         return _dry_run(arguments, launching.dry(ready, Path(task.root), session, given), streams)
-    prompt = _prompt(arguments, plan.controller)
+    prompt = _prompt(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
     launch = launching.launch(ready, found, Path(task.root), session, given)
     notes = launching.notes(plan, found, os.environ, launch)
@@ -96,15 +98,18 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     return carry_out(launch, asked, ledger, streams)
 
 
-def _prompt(arguments: argparse.Namespace, controller: str) -> str | None:
+def _prompt(arguments: argparse.Namespace, plan: LaunchPlan) -> str | None:
     """The first turn; None where a person at the terminal gives the turns.
 
     Raises:
-        CannotRun: there is neither.
+        CannotRun: there is neither, or a prompt has no way to a CLI with a screen of its own.
     """
+    screen = plan.controller == "terminal"
+    if screen and arguments.prompt and not any(isinstance(item, Slot) and item.slot == "prompt" for item in plan.argv):
+        raise CannotRun(f"`{plan.provider}` has a screen of its own, where the prompt is typed")
     if arguments.prompt == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
-    if arguments.prompt is None and controller != "terminal" and not sys.stdin.isatty():
+    if arguments.prompt is None and not screen and not sys.stdin.isatty():
         raise CannotRun("no prompt", remedy="give one, or `-` to read it from standard input")
     prompt: str | None = arguments.prompt
     return prompt
