@@ -72,8 +72,8 @@ def prepared(task: Task, err: Stream, ledger: Ledger | None) -> Prepared:
     if answer.prepared is None:
         raise CannotLaunch("nothing was started")
     if answer.price:
-        *changes, total = answer.price
-        err.line(f"this launch does not find all of its prompt in the cache: {total}")
+        total, *changes = answer.price
+        err.line(f"the cache has another prompt than this launch sends: {total}")
         for change in changes:
             err.line(f"  {change}")
     return answer.prepared

@@ -78,11 +78,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A plan ready to be launched; `prefix` is its digest in the ledger, None where there is none."""
+    """A plan ready to be launched; `prefix` is its digest in the ledger, None where there is none.
+
+    `keeps` says that a session that goes on has the text it began with, whatever was edited since.
+    """
 
     plan: LaunchPlan
     peers: tuple[Peer, ...] = ()
     prefix: str | None = None
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from agentmux_compiler.disk import write_file
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
 from agentmux_compiler.pipeline import BuildOptions, Scope, compile_project, run_build
-from agentmux_compiler.prefix.diff import diff
 from agentmux_compiler.render import View, full
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.tree import DiskTree
@@ -58,7 +57,7 @@ def prepared(task: Task) -> Answer:
     said = _said(task, (*built.report.diagnostics, *found))
     if has_errors((*built.report.diagnostics, *found)) or lowered is None:
         return Answer(said=said)
-    ready = Prepared(lowered.plan, _peers(compiled), _keep(task, lowered.prefix))
+    ready = Prepared(lowered.plan, _peers(compiled), _keep(task, lowered.prefix), _keeps(lowered.prefix))
     if task.write:
         _remember(task, tree, built, ready)
     if earlier is None:
@@ -124,6 +123,12 @@ def _peers(compiled: Compiled) -> tuple[Peer, ...]:
     return tuple(Peer(plan.agent, plan.display, plan.provider) for plan in reversed(first.values()))
 
 
+def _keeps(prefix: PlanPrefix) -> bool:
+    rules = prefix.resume
+    rule = "" if rules is None else rules.flag_text if prefix.delivery == "flag" else rules.instructions
+    return rule in {"ignored", "appended"}
+
+
 def _keep(task: Task, prefix: PlanPrefix) -> str | None:
     if task.ledger is None:
         return None
@@ -147,8 +152,12 @@ def _prefix(task: Task, wanted: str | None) -> PlanPrefix | None:
 
 
 def _remember(task: Task, tree: DiskTree, built: Built, ready: Prepared) -> None:
+    """Keep it for the next launch; where that is not possible, or another launch does it now, there is none to keep."""
     root, wanted = Path(task.root), task.wanted
-    write_file(root, wanted.path, kept(ready))
+    try:
+        write_file(root, wanted.path, kept(ready))
+    except OSError:
+        return
     key, path = key_of(wanted, task.today), record_path(wanted)
     record.save(root, key, tree.trace, built.paths, built.report, dated=built.dated, path=path)
 
@@ -165,7 +174,7 @@ def _before(task: Task, provider: str) -> Before | None:
 
 def _price(task: Task, earlier: Before, after: PlanPrefix) -> tuple[str, ...]:
     known = _prefix(task, earlier.prefix)
-    return () if known is None else tuple(what_it_costs(diff(known, after), earlier.scenario))
+    return () if known is None else tuple(what_it_costs(known, after, earlier.scenario))
 
 
 if __name__ == "__main__":

@@ -35,13 +35,17 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a launch is to be carried out. Without a prompt the person at the terminal gives the turns."""
+    """How a launch is to be carried out. Without a prompt the person at the terminal gives the turns.
+
+    `prefix` is what the run sends, `session_prefix` what its session holds.
+    """
 
     prompt: str | None
     output: str = "text"
     timeout: float | None = None
     version: str | None = None
     prefix: str | None = None
+    session_prefix: str | None = None
 
 
 def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Streams) -> int:
@@ -56,7 +60,7 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
         kept.plan(launch.plan)
     except OSError as error:
         raise CannotLaunch(f"the run's folder cannot be made: {error}") from error
-    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger)
+    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger, asked.session_prefix)
     exit_code = FAILED_BEFORE
     try:
         carry = _on_screen if launch.plan.controller == "terminal" else _in_turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -54,6 +55,7 @@ class RunFolder:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        _hide(folder.parent)
         self.folder = folder
         self._files = {name: _opened(folder / name) for name in (FRAMES, STDERR, PROCESSES)}
         self._sizes = dict.fromkeys(self._files, 0)
@@ -105,6 +107,12 @@ class RunFolder:
         if data and name in self._files:
             write_all(self._files[name], data)
             self._sizes[name] += len(data)
+
+
+def _hide(runs: Path) -> None:
+    """What CLIs said is not for a repository, whatever its own rules are."""
+    with contextlib.suppress(OSError), (runs / ".gitignore").open("x", encoding="utf-8", newline="\n") as file:
+        file.write("*\n")
 
 
 def _opened(path: Path) -> int:

@@ -32,13 +32,14 @@ _USAGE = (
 
 
 class RunRecord:
-    """One run. Without a ledger (`None`) the folder alone is kept."""
+    """One run. Without a ledger (`None`) the folder alone is kept. `prefix` is what its session holds."""
 
-    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None) -> None:
+    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None, prefix: str | None = None) -> None:
         self.account = Account()
         self.run = run
         self._folder = folder
         self._ledger = ledger
+        self._prefix = prefix
         self._written = 0
         self._began = time.time()
         self._usage: list[Usage] = []
@@ -158,7 +159,7 @@ class RunRecord:
             permission=run.permission,
             cli_version=run.cli_version,
             plan=run.plan,
-            prefix=run.prefix,
+            prefix=self._prefix,
             last_run=run.run_id,
             context_tokens=self.account.context,
             counters=None if counters is None else json.dumps(to_json(counters)),

@@ -179,7 +179,7 @@ def test_a_second_launch_compiles_only_what_has_changed_and_says_what_it_pays(sh
     _, _, loud = shell("run", "reviewer", "--provider", "codex", "three")
     assert prepared.stat().st_mtime_ns != before
     first, second, *_ = loud.splitlines()
-    assert first.startswith("this launch does not find all of its prompt in the cache: ")
+    assert first.startswith("the cache has another prompt than this launch sends: ")
     assert "paid again" in first
     assert second == "  `bundles/style.md` was edited (bundles/style.md:1)"
     assert "Be very brief." in " ".join(shell.notes(2)["argv"])
@@ -187,7 +187,7 @@ def test_a_second_launch_compiles_only_what_has_changed_and_says_what_it_pays(sh
 
 @pytest.mark.parametrize(
     "words",
-    [["--resume", "s-1", "And now?"], ["--resume", "And now?"], ["And now?", "--resume"], ["--resume=s-1", "And now?"]],
+    [["--resume", "s-1", "And now?"], ["--resume", "And now?"], ["And now?", "--resume"], ["--resume", "More"]],
 )
 def test_a_session_goes_on(shell, words):
     shell.script([ALL, answer("codex", "one", session="s-1")], [ALL, answer("codex", "two", session="s-1")])
@@ -196,7 +196,7 @@ def test_a_session_goes_on(shell, words):
     code, out, err = shell("run", "reviewer", "--provider", "codex", *words)
 
     assert (code, out) == (0, "two\n")
-    assert shell.notes(1)["stdin"] == ["And now?\n"]
+    assert shell.notes(1)["stdin"] == [f"{next(word for word in words if word[:2] not in {'--', 's-'})}\n"]
     assert shell.notes(1)["argv"][-3:] == ["resume", "s-1", "-"]
     assert err.startswith("going on with the session `s-1`")
 
@@ -209,6 +209,18 @@ def test_what_is_other_in_a_session_that_goes_on_is_said(shell):
 
     assert "  other effort: low, now high\n" in err
     assert "model_reasoning_effort=high" in " ".join(shell.notes(1)["argv"])
+
+
+def test_an_edit_that_a_session_will_not_see_is_said(shell):
+    shell.script([ALL, answer("codex", "one")])
+    shell("run", "reviewer", "--provider", "codex", "Hello")
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+
+    shell("run", "reviewer", "--provider", "codex", "--resume", "And now?")
+    _, _, err = shell("run", "reviewer", "--provider", "codex", "--resume", "And now?")
+
+    assert "  `bundles/style.md` was edited (bundles/style.md:1)\n" in err
+    assert "  the session keeps the text it began with: the edit reaches new sessions only\n" in err
 
 
 def test_a_copy_of_a_session(shell):

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from agentmux_launcher.manifest import LaunchPlan
 
 
+SHORTEST_ID = 8
+
+
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     root = project.find(arguments.project)
     project.check_agents(root, [arguments.agent])
@@ -59,9 +62,15 @@ def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
 
 
 def _split_resume(arguments: argparse.Namespace) -> None:
-    """`--resume PROMPT`: an id has no white space, so what has some is the prompt."""
-    if arguments.resume and arguments.prompt is None and any(letter.isspace() for letter in arguments.resume):
+    """`--resume PROMPT`, since that is what people write: what cannot be an id is the prompt."""
+    if arguments.resume and arguments.prompt is None and not _may_be_id(arguments.resume):
         arguments.prompt, arguments.resume = arguments.resume, ""
+
+
+def _may_be_id(text: str) -> bool:
+    """Ids of sessions are long, hold digits, and no white space."""
+    long = len(text) >= SHORTEST_ID
+    return long and any(letter.isdigit() for letter in text) and not any(letter.isspace() for letter in text)
 
 
 @contextlib.contextmanager
@@ -94,7 +103,8 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:
         streams.err.line(visible(note))
-    asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix)
+    held = session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix
+    asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix, held)
     return carry_out(launch, asked, ledger, streams)
 
 
