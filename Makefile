@@ -44,9 +44,10 @@ types: $(STAMP)  ## mypy, strict
 dist: $(STAMP)  ## sdist and wheel, from the locked build backend
 	@$(BIN)/python -m hatchling build
 
-bench: $(STAMP)  ## builds of 200 agents by 3 providers, and a history of 100 commits, measured
+bench: $(STAMP)  ## builds of 200 agents by 3 providers, a history of 100 commits, the launcher: measured
 	@$(BIN)/python benchmarks/builds.py
 	@$(BIN)/python benchmarks/history.py
+	@$(BIN)/python benchmarks/launcher.py
 
 lock:  ## write requirements.lock anew from pyproject.toml (needs uv)
 	@$(UV) pip compile pyproject.toml --group pyproject.toml:dev --universal --python-version 3.11 \
