@@ -124,7 +124,9 @@ def test_samples_in_braces_come_through_unharmed(case):
 
 
 def prepare(root: Path, case: Path) -> None:
-    """Bring a fault's project into its state: what a person did after a first build, and links, which git may lose."""
+    """Bring a fault's project into its state: what a person did after a first build, and what git may lose."""
+    if (case / "repository").exists():
+        (root / ".git").mkdir()
     if (case / "change").exists():
         build(root, BuildOptions(accept=True, today=TODAY))
         shutil.copytree(case / "change", root, dirs_exist_ok=True)

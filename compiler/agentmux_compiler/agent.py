@@ -57,6 +57,7 @@ class Skill:
     effort: str | None = None
     model: str | None = None
     described_at: Span | None = None
+    switches_at: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def prefixes_at(tree: DiskTree, base: str, current: Compiled, compile_tree: Comp
 
 def _accepted(tree: Tree, folder: str, current: Compiled) -> Prefixes:
     baseline, found = snapshots.read(tree, folder, [plan.prefix for plan in current.plans])
-    return baseline.plans, found
+    return snapshots.relaid(baseline.plans), found
 
 
 def _revision(tree: DiskTree, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:

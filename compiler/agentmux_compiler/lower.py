@@ -19,7 +19,6 @@ from agentmux_compiler.modes import controller_of, mode_of
 from agentmux_compiler.native import also_read, chain, doubled, native_segments, over_budget
 from agentmux_compiler.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.plan_prefix import plan_prefix, server_segments, text_slots
-from agentmux_compiler.prefix.breakers import breakers
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
 from agentmux_compiler.shared import index_needed, shared_file_faults, shared_servers, visible_servers
@@ -84,8 +83,6 @@ def lower(project: Project, tree: Tree) -> tuple[tuple[Lowered, ...], list[Diagn
     found += [fault for site, files in chains for fault in over_budget(site, files)]
     found += doubled((draft.site, draft.segments, files) for draft, (_, files) in zip(drafts, chains, strict=True))
     plans = tuple(_lowered(draft, files, together) for draft, (_, files) in zip(drafts, chains, strict=True))
-    pairs = zip(drafts, plans, strict=True)
-    found += [fault for draft, plan in pairs for fault in breakers(draft.site, plan.prefix, project.settings)]
     return plans, list(dict.fromkeys(found))
 
 

@@ -21,8 +21,11 @@ from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import Lowered
 from agentmux_compiler.output_files import filled, joined
 from agentmux_compiler.ownership import outside
+from agentmux_compiler.prefix.advice import Trial, advised
+from agentmux_compiler.prefix.breakers import breakers, uncommitted
 from agentmux_compiler.prefix.costs import Stated
 from agentmux_compiler.prefix.diff import diff_all
+from agentmux_compiler.prefix.paid_anew import paid_anew
 from agentmux_compiler.report import BuildReport, DiffReport, Summary
 from agentmux_compiler.resolve import resolve
 from agentmux_compiler.scope import Scope
@@ -93,7 +96,8 @@ def compile_project(tree: Tree) -> Compiled:
     specs, spec_found = load(tree)
     project, resolve_found = resolve(specs, tree)
     plans, lower_found = lower(project, tree)
-    found = _heard((*spec_found, *resolve_found, *lower_found), project.settings)
+    prefix_found = breakers(project, plans)
+    found = _heard((*spec_found, *resolve_found, *lower_found, *prefix_found), project.settings)
     return Compiled(project, plans, found)
 
 
@@ -113,17 +117,21 @@ def run_build(
     compiled = compiled or compile_project(tree)
     plans = compiled.plans
     baseline, found = snapshots.read(tree, compiled.settings.snapshots, [plan.prefix for plan in plans])
-    changes = _compare(baseline.plans, compiled, options.scope, "snapshots") if options.compare else _NOT_COMPARED
+    accepted = snapshots.relaid(baseline.plans)
+    changes = _compare(accepted, compiled, options.scope, tree) if options.compare else _NOT_COMPARED
     outputs = filled(joined(options.scope.of(plans)), plans, root, options.today)
     writing, blocked = _plan_writes(root, outputs, baseline, options)
     unreadable = () if options.accept else found  # accepting writes the baseline anew
-    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked))
+    anew = _anew(compiled, options.scope, tree) if options.compare else ()
+    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked, *anew))
     if options.check:
         diagnostics = ordered((*diagnostics, *_drift(writing, baseline, compiled, options.scope, tree)))
     if options.check or has_errors(diagnostics):
         return Built(BuildReport(diagnostics, statuses(writing, dry=True), changes))
     files, refused = _emit(root, writing, compiled, baseline, options)
-    report = BuildReport(ordered((*diagnostics, *refused)), files, changes)
+    written = [file.path for file in files if file.status == "written"]
+    unknown = uncommitted(written, plans) if (root / ".git").exists() else []
+    report = BuildReport(ordered((*diagnostics, *refused, *_heard(unknown, compiled.settings))), files, changes)
     return Built(report, writing.paths, any(output.volatile for output in joined(plans)))
 
 
@@ -132,20 +140,32 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
     tree = DiskTree(root)
     compiled = compile_project(tree)
     before, found = prefixes_at(tree, options.base, compiled, compile_project)
-    report = _compare(before, compiled, options.scope, options.base)
-    return replace(report, diagnostics=ordered((*compiled.diagnostics, *found)))
+    report = replace(_compare(before, compiled, options.scope, tree), baseline=options.base)
+    return replace(report, diagnostics=ordered((*compiled.diagnostics, *found, *_anew(compiled, options.scope, tree))))
 
 
 _NOT_COMPARED = DiffReport("snapshots", (), Summary())
 
 
-def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, name: str) -> DiffReport:
-    """The plans against a baseline; none where sources have errors, which would make text and plans seem removed."""
+def _compare(before: Mapping[str, PlanPrefix], compiled: Compiled, scope: Scope, tree: Tree) -> DiffReport:
+    """The plans against a baseline, with advice.
+
+    There are none where sources have errors, which would make text and plans seem removed.
+    """
     if has_errors(compiled.diagnostics):
-        return DiffReport(name, (), Summary())
+        return _NOT_COMPARED
     left = {key: plan for key, plan in before.items() if scope.holds(plan.agent, plan.provider)}
     stated = Stated(compiled.settings.prefill_rate, compiled.settings.launches_per_day)
-    return diff_all(left, [plan.prefix for plan in scope.of(compiled.plans)], name, stated)
+    plans = {plan.prefix.key: plan.prefix for plan in scope.of(compiled.plans)}
+    report = diff_all(left, list(plans.values()), "snapshots", stated)
+    return advised(report, Trial(compiled.project, tree, left, plans, stated))
+
+
+def _anew(compiled: Compiled, scope: Scope, tree: Tree) -> tuple[Diagnostic, ...]:
+    """What every new session pays for in any case."""
+    if has_errors(compiled.diagnostics):
+        return ()
+    return _heard(paid_anew(compiled.project, scope.of(compiled.plans), tree), compiled.settings)
 
 
 def _plan_writes(

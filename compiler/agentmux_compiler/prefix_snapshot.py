@@ -16,7 +16,7 @@ from agentmux_compiler.accept import PARTS, accept, check_snapshots
 from agentmux_compiler.diagnostics import has_errors
 from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.render import View, renderer
-from agentmux_compiler.snapshots import read, snapshot_files
+from agentmux_compiler.snapshots import read, relaid, snapshot_files
 from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def report(project: Path, plans: Sequence[Lowered], folder: str, files: Mapping[
         part
         for part in (
             full.diagnostics([*damage, *stale], view),
-            full.diff(diff_all(baseline.plans, prefixes, "snapshots"), view),
+            full.diff(diff_all(relaid(baseline.plans), prefixes, "snapshots"), view),
         )
         if part
     )

@@ -67,6 +67,15 @@ class Scenario:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do instead, and how many tokens more it would keep in the scenario that loses most."""
+
+    text: str
+    keeps_tokens: int
+    scenario: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanDiff:
     """One plan against its baseline. `verdict`: unchanged, kept, broken, new, removed.
 
@@ -90,6 +99,7 @@ class PlanDiff:
     ttl: str | None = None
     certainty: str | None = None
     own: TextKept | None = None
+    advice: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

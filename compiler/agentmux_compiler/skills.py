@@ -77,6 +77,7 @@ def _skill(tree: Tree, folder: str, name: str, data: bytes) -> tuple[Skill, list
         effort=_text(document.front, "effort"),
         model=_text(document.front, "model"),
         described_at=description.place if description else None,
+        switches_at=next((entry.place for name in ("effort", "model") if (entry := document.front.entry(name))), None),
     )
     return skill, [*found, *more]
 

@@ -99,7 +99,7 @@ def test_no_field_may_be_left_out_or_invented(name):
     )
     of_layout = {("layout", name) for name in ("tools", "tree", "families", "variants")}
     optional = {("lifetimes",), *of_layout}
-    optional |= {("instructions", "argv"), ("flag_delivery", "environment")}
+    optional |= {("instructions", "argv"), ("flag_delivery", "environment"), ("mcp", "denied_under")}
     optional |= {("skills", name) for name in ("beyond_limit", "behind_trust")}
     optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set")}
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free) and path not in optional]
@@ -175,3 +175,8 @@ def test_the_registry_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=paths)
 
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_part_is_named_like_the_heading_of_a_file(name):
+    assert [part.name for part in load_provider(name).layout.all_parts if part.name.startswith("heading of ")] == []

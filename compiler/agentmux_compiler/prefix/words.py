@@ -85,7 +85,8 @@ def _named(flags: ToolFlags, options: Iterable[str], argv: Sequence[str]) -> Ite
 def _names(flags: ToolFlags, text: str) -> Iterator[str]:
     depth = 0
     plain = []
-    for character in text:
+    # A rule about all uses is as good as the bare name.
+    for character in text.replace("(*)", ""):
         depth += (character == "(") - (character == ")")
         plain.append("(" if depth else "\n" if character in ", " else character)
     for name in "".join(plain).split("\n"):

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from agentmux_compiler.providers.schema_base import Argv, Controller, Facts, Group, Sourced, Unknown
-from agentmux_compiler.providers.schema_layout import Layout, Lifetimes
+from agentmux_compiler.providers.schema_layout import Layout, Lifetimes, VersionFault
 from agentmux_compiler.providers.schema_machine import Switches, Trust, Variables, Window
 from agentmux_compiler.providers.schema_modes import Acp, Mode, Permissions
 
@@ -203,7 +203,7 @@ class Mcp(Sourced):
     `secrets` says how `${NAME}` reaches a server: `expanded` by the CLI, `forwarded` by name, `inherited` with the
     CLI's environment, put into the `session` by the launcher. `expands` lists the fields in which the CLI expands it.
     `without_asking` says the CLI's permission does not hold for these servers' tools, `behind_trust` that they are
-    started only where the trust gate is open. `names` is the pattern a server's
+    started only where the trust gate is open, `denied_under` which permissions take their tools away. `names` is the pattern a server's
     name must have.
     """
 
@@ -221,6 +221,7 @@ class Mcp(Sourced):
     expands: tuple[Literal["command", "env", "args", "url", "headers"], ...]
     without_asking: bool
     behind_trust: bool
+    denied_under: tuple[Literal["plan", "ask", "edit", "auto", "bypass"], ...] = ()
     names: str
 
 
@@ -267,6 +268,7 @@ class Provider(Facts):
     acp: Acp | None
     window: Window
     lifetimes: Lifetimes | None = None
+    version_faults: tuple[VersionFault, ...] = ()
     layout: Layout
 
     @model_validator(mode="after")

@@ -60,7 +60,7 @@ class ToolFlags(Facts):
 
     `denied` take the named tools away, `only` leave no others (of `limited`, where it names some) unless the value is
     one of `every`, `added` allow what would not be declared otherwise; a rule in parentheses behind a name is about
-    some uses of a tool and changes nothing. `servers` leave only the named MCP servers. `aliases` are other names of
+    some uses of a tool and changes nothing, unless it is `(*)`. `servers` leave only the named MCP servers. `aliases` are other names of
     tools. `settings` maps a flag that takes JSON to the dotted path of a list of denied tools in it. `server` is the
     name by which a server's tools are denied.
     """
@@ -83,6 +83,25 @@ class Tree(Facts):
     folds_hidden: bool
 
 
+class SubAgents(Sourced):
+    """The tool that starts sub-agents, and how much of the parent's request the first one of a child begins with."""
+
+    tool: str
+    shared_pct: float
+
+
+class Servers(Sourced):
+    """How many seconds the first request waits for MCP servers; `unlimited` where it waits for all of them."""
+
+    seconds: float | Literal["unlimited"]
+
+
+class SkillSwitches(Sourced):
+    """Fields of a skill's front matter that the CLI obeys while the skill is at work."""
+
+    fields: tuple[Literal["model", "effort"], ...]
+
+
 class Variant(Facts):
     """Another order, for plans in which every word of `when` holds."""
 
@@ -102,6 +121,9 @@ class Layout(Sourced):
     controllers: tuple[Controller, ...]
     tools: ToolFlags | None = None
     tree: Tree | None = None
+    sub_agents: SubAgents | None = None
+    servers: Servers | None = None
+    skill_switches: SkillSwitches | None = None
     families: Mapping[str, tuple[str, ...]] = {}
     parts: tuple[Part, ...]
     variants: tuple[Variant, ...] = ()
@@ -110,6 +132,14 @@ class Layout(Sourced):
     def all_parts(self) -> tuple[Part, ...]:
         """Those of every variant too."""
         return (*self.parts, *(part for variant in self.variants for part in variant.parts))
+
+
+class VersionFault(Sourced):
+    """What is known to be wrong with versions of the CLI from `since` on and before `before` (null: to this day)."""
+
+    since: str
+    before: str | None
+    what: str
 
 
 class Lifetimes(Sourced):

@@ -166,7 +166,8 @@ class Reader:
             lifetime=now.lifetime if now else None,
             resume=now.resume if now else None,
         )
-        known = _laid_out(plan, parsed)
+        own = {item.name: item for item in now.segments if item.opaque} if now else {}
+        known = {**own, **_laid_out(plan, parsed)}
         return replace(plan, segments=tuple(self.segment(entry, known) for entry in parsed.entries))
 
     def segment(self, entry: Entry, known: Mapping[str, PrefixSegment]) -> PrefixSegment:
