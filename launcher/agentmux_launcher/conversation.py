@@ -16,7 +16,7 @@ from agentmux_launcher.pty.values import FAILED_BEFORE, SIGNALLED, TIMED_OUT, Sp
 from agentmux_launcher.supervise import Signalled, Typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agentmux_launcher.controllers.base import Controller
     from agentmux_launcher.guard import Guard
@@ -74,6 +74,7 @@ class Conversation:
         self._denied = False
         self._closing = not host.chat
         self._prompted = False
+        self._told = False
         self._stopped: int | None = None
 
     def run(self, controller: Controller, prompt: str | None) -> Outcome:
@@ -84,9 +85,10 @@ class Conversation:
                 self._say(prompt)
             while not self._over():
                 self._step()
+            self._record.turn(controller)
             return self._outcome()
         finally:
-            self._sweep([])
+            self._sweep([] if controller.child is None else [controller.child.process.known])
             self._guard.dismiss()
 
     def started(self, child: Known) -> None:
@@ -136,6 +138,9 @@ class Conversation:
         if self._deadline is not None and time.monotonic() >= self._deadline:
             self._time_is_up()
         self._record.turn(self.controller)
+        if self._record.lost and not self._told:
+            self._told = True
+            self.event(Notice(f"this run cannot be kept: {self._record.lost}", "agentmux"))
 
     def _look_around(self) -> None:
         """What is to be done before the next message is waited for."""
@@ -165,28 +170,26 @@ class Conversation:
     def _say(self, text: str) -> None:
         self._guarded(lambda: self.controller.say(text))
 
-    def _guarded(self, work: Any) -> None:
+    def _guarded(self, work: Callable[[], object]) -> None:
         """Do what may start a process; one that cannot be started ends the run."""
         try:
             work()
-        except (SpawnError, OSError, ValueError) as error:
-            code = error.exit_code if isinstance(error, SpawnError) else FAILED_BEFORE
-            means = FailureClass.CLI_MISSING if isinstance(error, SpawnError) else FailureClass.BAD_ARGUMENTS
-            self.event(Failure(means, TITLES[means], str(error), code))
-            self._stopped = code
+        except SpawnError as error:
+            missing = error.exit_code != FAILED_BEFORE
+            means = FailureClass.CLI_MISSING if missing else FailureClass.BAD_ARGUMENTS
+            self.event(Failure(means, TITLES[means], str(error), error.exit_code))
+            self._stopped = error.exit_code
 
     def _typed(self, line: str | None) -> None:
+        self._closing = self._closing or line is None
         if self._asked is not None and self._questions:
             asked = self._questions[0]
-            said = "no" if line is None else line
-            decision = permission.from_line(said, asked) or (None if line is not None else permission.UNANSWERED)
+            decision = permission.UNANSWERED if line is None else permission.from_line(line, asked)
             if decision is None:
                 self._host.question(asked)
             else:
                 self._decide(asked, decision)
-        elif line is None:
-            self._closing = True
-        elif self._host.chat and line.strip():
+        elif self._host.chat and line and line.strip():
             self._say(line)
             self._prompted = False
         else:

@@ -51,12 +51,16 @@ class Part:
 
 
 class RunFolder:
-    """Written as things come; whatever ends the launcher, no more than a last line is lost."""
+    """Written as things come; whatever ends the launcher, no more than a last line is lost.
+
+    `lost` says that something could not be written.
+    """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _hide(folder.parent)
         self.folder = folder
+        self.lost = False
         self._files = {name: _opened(folder / name) for name in (FRAMES, STDERR, PROCESSES)}
         self._sizes = dict.fromkeys(self._files, 0)
         self._rest = b""
@@ -105,7 +109,7 @@ class RunFolder:
 
     def _write(self, name: str, data: bytes) -> None:
         if data and name in self._files:
-            write_all(self._files[name], data)
+            self.lost = self.lost or not write_all(self._files[name], data)
             self._sizes[name] += len(data)
 
 

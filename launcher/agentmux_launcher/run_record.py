@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class RunRecord:
         self._folder = folder
         self._ledger = ledger
         self._prefix = prefix
+        self._lost = ""
         self._written = 0
         self._began = time.time()
         self._usage: list[Usage] = []
@@ -166,6 +168,16 @@ class RunRecord:
             updated=time.time(),
         )
 
+    @property
+    def lost(self) -> str:
+        """Why something of the run is not kept; empty where all is."""
+        return self._lost or ("its folder takes no more" if self._folder.lost else "")
+
     def _do(self, work: Callable[[Ledger], object]) -> None:
-        if self._ledger is not None:
+        """A ledger that fails is not asked again; the run goes on without."""
+        if self._ledger is None:
+            return
+        try:
             work(self._ledger)
+        except sqlite3.Error as error:
+            self._lost, self._ledger = f"the ledger fails: {error}", None

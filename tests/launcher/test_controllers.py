@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import sys
 import time
 from dataclasses import replace
@@ -466,7 +468,8 @@ def test_bypass_asks_nobody(case):
     [
         (["y"], {"behavior": "allow", "updatedInput": {"command": "touch x"}}),
         (["what?", "n not here"], {"behavior": "deny", "message": "not here"}),
-        ([], {"behavior": "deny", "message": "The user denied this."}),
+        (["no"], {"behavior": "deny", "message": "The user denied this."}),
+        ([], {"behavior": "deny", "message": "Nobody is there who could answer. Decide it yourself."}),
         (
             ["a"],
             {
@@ -546,3 +549,24 @@ def test_what_was_sent_stands_in_the_folder_between_whole_lines(case):
     lines = (case.folder / "run" / "frames.jsonl").read_bytes().splitlines()
     directions = [json.loads(line).get("dir", "out") for line in lines]
     assert (directions.count("in"), directions[0]) == (2, "in")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has no /dev/full")
+def test_a_run_whose_folder_is_full_goes_on_and_says_so_once(case):
+    (case.folder / "run").mkdir()
+    (case.folder / "run" / "frames.jsonl").symlink_to("/dev/full")
+    case.script([ALL, answer("codex", "one")], [ALL, answer("codex", "two")])
+
+    assert case.run("codex", None, lines=["a", "b"]) == 0
+    told = [notice.text for notice in case.host.all(events.Notice)]
+    assert (case.host.text, told) == ("onetwo", ["this run cannot be kept: its folder takes no more"])
+
+
+def test_a_run_whose_ledger_fails_goes_on_and_says_so_once(case):
+    with case.ledger(), contextlib.closing(sqlite3.connect(case.folder / "ledger.sqlite3")) as raw:
+        raw.execute("DROP TABLE turns")
+    case.script([ALL, answer("codex", "one")], [ALL, answer("codex", "two")])
+
+    assert case.run("codex", None, lines=["a", "b"]) == 0
+    told = [notice.text for notice in case.host.all(events.Notice)]
+    assert told == ["this run cannot be kept: the ledger fails: no such table: turns"]

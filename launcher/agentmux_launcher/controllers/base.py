@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentmux_launcher.events import Event, Session
 from agentmux_launcher.failure_table import table_for
-from agentmux_launcher.pty import spawn
+from agentmux_launcher.pty import SpawnError, spawn
 from agentmux_launcher.reading import Ended, Reader, Reading
 from agentmux_launcher.startup import first_turn
 from agentmux_launcher.supervise import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.processes import Known
+    from agentmux_launcher.pty import Command
     from agentmux_launcher.usage import Start
 
 Why = Literal["itself", "stopped", "timed_out"]
@@ -153,7 +154,7 @@ class Controller:
 
     def _begin(self, slots: Mapping[str, str]) -> Child:
         plan = self.launch.plan
-        process = spawn(self.launch.command(slots), self.launch.wiring, self.launch.size)
+        process = spawn(self._command(slots), self.launch.wiring, self.launch.size)
         self.listener.started(process.known)
         self.child = Child(process, self._inbox, self._grace)
         self._reader = Reader(
@@ -161,6 +162,12 @@ class Controller:
         )
         self._why, self._first, self.finishing, self.interrupted = "itself", False, False, False
         return self.child
+
+    def _command(self, slots: Mapping[str, str]) -> Command:
+        try:
+            return self.launch.command(slots)
+        except (OSError, ValueError) as error:
+            raise SpawnError(str(error)) from error
 
     def _turn(self, text: str) -> str:
         """What is said, as it goes to the CLI: in front of a new session's first turn stands its opening."""
