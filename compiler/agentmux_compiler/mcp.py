@@ -48,6 +48,7 @@ def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
     mcp = site.provider.mcp
     servers = sorted(site.agent.mcp, key=lambda server: byte_order(server.name))
     found = [fault for server in servers for fault in _faults(site, server)]
+    found += _denied(site) if servers else []
     if not servers or found:
         return Servers(), found
     session = tuple(_in_session(site, server) for server in servers if way_of(site, server) == "session")
@@ -136,6 +137,18 @@ def _reaches(site: Site, field: str, name: str, value: str) -> bool:
 def _header_variable(name: str, value: str) -> str | None:
     bearer = behind(_BEARER, value) if name.lower() == "authorization" else None
     return bearer or whole(value)
+
+
+def _denied(site: Site) -> list[Diagnostic]:
+    name, permission = site.provider.name, site.use.permission.value
+    if permission not in site.provider.mcp.denied_under:
+        return []
+    fault = rules.UNSUPPORTED_CAPABILITY.at(
+        site.agent.place("mcp"),
+        f"`{name}` takes away the tools of MCP servers under the permission `{permission}`",
+        help=f"write another `permission` under `providers.{name}`, or give the servers to another agent",
+    )
+    return [fault]
 
 
 def _without_asking(site: Site) -> list[Diagnostic]:
