@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import PlanPrefix
+    from agentmux_compiler.outcomes import Outcome
     from agentmux_compiler.pipeline import Compiled
     from agentmux_compiler.tree import Tree
 
@@ -28,18 +29,29 @@ GIT = "git:"
 def prefixes_at(tree: DiskTree, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:
     """Plans by `AGENT/PROVIDER` at `base`: `snapshots`, `git:REV`, or a folder (a project, or one of snapshots).
 
-    `tree` is what `current` was compiled from. Sources of another revision or folder are compiled in memory.
+    `tree` is what `current` was compiled from. Sources of another revision or folder are compiled in memory; where
+    that fails, there is one error and no plan.
     """
     if base == "snapshots":
         return _accepted(DiskTree(tree.root), current.settings.snapshots, current)
     if base.startswith(GIT):
         return _revision(tree, base, current, compile_tree)
-    folder = Path(base)
-    if (folder / "plans").is_dir():
-        return _accepted(DiskTree(folder.parent), folder.name, current)
-    if not (folder / "agents.d").is_dir():
+    return _folder(Path(base), base, current, compile_tree)
+
+
+def _folder(folder: Path, base: str, current: Compiled, compile_tree: Compile) -> Prefixes:
+    """A project, whatever else it holds; else a folder of snapshots."""
+    from agentmux_compiler.outcomes import outcome_of  # noqa: PLC0415  it stands above the pipeline
+
+    if (folder / "agents.d").is_dir():
+        compiled = compile_tree(DiskTree(folder))
+        return _outcome(base, outcome_of((plan.prefix for plan in compiled.plans), compiled.diagnostics))
+    if not (folder / "plans").is_dir():
         return {}, [_unusable(base, "it holds neither `agents.d/` nor `plans/`")]
-    return _compiled(compile_tree(DiskTree(folder)))
+    plans, found = _accepted(DiskTree(folder.parent), folder.name, current)
+    if not plans and not found:
+        return {}, [_unusable(base, "it holds no `agents.d/`, and its `plans/` holds no plan")]
+    return plans, found
 
 
 def _accepted(tree: Tree, folder: str, current: Compiled) -> Prefixes:
@@ -54,19 +66,27 @@ def _revision(tree: DiskTree, base: str, current: Compiled, compile_tree: Compil
     try:
         with revision(tree.root, base.removeprefix(GIT)) as then:
             if then.top and ids_on_disk(tree, then.top).stand_in(then):
-                return _compiled(current)
+                return _by_key(plan.prefix for plan in current.plans), []
             with prefix_cache(tree.root) as cache:
-                return _by_key(outcome_at(then, cache, compile_tree).outcome.plans)
+                return _outcome(base, outcome_at(then, cache, compile_tree).outcome)
     except GitError as error:
         return {}, [_unusable(base, str(error))]
 
 
-def _compiled(compiled: Compiled) -> Prefixes:
-    return _by_key(plan.prefix for plan in compiled.plans)
+def _outcome(base: str, outcome: Outcome) -> Prefixes:
+    """The plans, unless the sources have errors: text and plans that are missing would seem new."""
+    fault = outcome.fault
+    if fault is None:
+        return _by_key(outcome.plans), []
+    at = f" in `{fault.path}`, line {fault.line}" if fault.path else ""
+    message = f"the sources at `{base}` do not compile, so there is nothing to compare with"
+    total = "1 error" if fault.errors == 1 else f"{fault.errors:,} errors, the first"
+    note = f"{total}: {fault.code}{at}: {fault.message}"
+    return {}, [rules.BROKEN_BASE.at(None, message, help="choose another base with `--base`", notes=[note])]
 
 
-def _by_key(plans: Iterable[PlanPrefix]) -> Prefixes:
-    return {plan.key: plan for plan in plans}, []
+def _by_key(plans: Iterable[PlanPrefix]) -> dict[str, PlanPrefix]:
+    return {plan.key: plan for plan in plans}
 
 
 def _unusable(base: str, reason: str) -> Diagnostic:

@@ -14,7 +14,7 @@ from agentmux_compiler import __version__, emit, snapshots, writes
 from agentmux_compiler.accept import accept, check_snapshots
 from agentmux_compiler.agent import Project
 from agentmux_compiler.base import prefixes_at
-from agentmux_compiler.baseline_outputs import baseline_outputs
+from agentmux_compiler.baseline_outputs import known_outputs
 from agentmux_compiler.diagnostics import Diagnostic, Severity, has_errors, ordered
 from agentmux_compiler.journal import known
 from agentmux_compiler.lower import lower
@@ -28,6 +28,7 @@ from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.prefix.paid_anew import paid_anew
 from agentmux_compiler.report import BuildReport, DiffReport, Summary
 from agentmux_compiler.resolve import resolve
+from agentmux_compiler.rules import BROKEN_BASE
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import DiskTree, Tree
@@ -140,7 +141,9 @@ def diff(root: Path, options: DiffOptions) -> DiffReport:
     tree = DiskTree(root)
     compiled = compile_project(tree)
     before, found = prefixes_at(tree, options.base, compiled, compile_project)
-    report = replace(_compare(before, compiled, options.scope, tree), baseline=options.base)
+    broken = any(item.rule == BROKEN_BASE for item in found)
+    report = _NOT_COMPARED if broken else _compare(before, compiled, options.scope, tree)
+    report = replace(report, baseline=options.base)
     return replace(report, diagnostics=ordered((*compiled.diagnostics, *found, *_anew(compiled, options.scope, tree))))
 
 
@@ -172,9 +175,8 @@ def _plan_writes(
     root: Path, outputs: tuple[OutputFile, ...], baseline: Baseline, options: BuildOptions
 ) -> tuple[WritePlan, list[Diagnostic]]:
     manifest, found = known(root)
-    ours = {**baseline.files, **baseline_outputs(baseline.plans.values())}
     keep = emit.keep_none if options.scope.whole else outside(manifest, options.scope.holds)
-    plan, blocked = emit.plan_writes(outputs, manifest, ours, DiskTree(root), force=options.force, keep=keep)
+    plan, blocked = emit.plan_writes(outputs, manifest, known_outputs(baseline), DiskTree(root), force=options.force, keep=keep)
     return plan, [*found, *blocked]
 
 

@@ -88,6 +88,7 @@ BELOW_MINIMUM = Rule("AMX516", "below-minimum", WARNING, "a prefix too short to 
 UNCOMMITTED_OUTPUT = Rule("AMX517", "uncommitted-output", NOTE, "a new output that git status shows to the model")
 KNOWN_BAD_VERSION = Rule("AMX518", "known-bad-version", WARNING, "a version of a CLI that is known to lose the cache")
 UNWAITED_SERVER = Rule("AMX519", "unwaited-server", NOTE, "MCP servers that the first request does not wait for")
+BROKEN_BASE = Rule("AMX520", "broken-base", ERROR, "a revision or folder to compare with that does not compile")
 UNREADABLE_REQUEST = Rule("AMX530", "unreadable-request", ERROR, "a file that holds no recorded model request")
 DIFFERENT_WIRES = Rule("AMX531", "different-wires", ERROR, "two requests of different wires")
 PARAMETER_CHANGED = Rule("AMX532", "parameter-changed", NOTE, "a request parameter that is not part of the prompt")
