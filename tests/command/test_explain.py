@@ -91,6 +91,6 @@ def test_an_unknown_name_gets_a_suggestion(explain):
 
 
 def test_an_unknown_code_gets_a_suggestion(explain):
-    code, out, err = explain("amx20")
+    code, out, err = explain("amx40")
     assert (code, out) == (2, "")
-    assert "  = help: did you mean `AMX2" in err
+    assert "  = help: did you mean `AMX4" in err
