@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ class Streams:
 def standard(color: str = "auto", environ: Mapping[str, str] | None = None) -> Streams:
     """The process's own streams; `color` is what `--color` said: auto, always or never."""
     variables = os.environ if environ is None else environ
-    return Streams(*(Stream(_utf8(file), wants_color(file, color, variables)) for file in (sys.stdout, sys.stderr)))
+    files = (_opened(sys.stdout), _opened(sys.stderr))
+    return Streams(*(Stream(_utf8(file), wants_color(file, color, variables)) for file in files))
 
 
 def wants_color(file: TextIO, color: str, environ: Mapping[str, str]) -> bool:
@@ -70,6 +72,11 @@ def wants_color(file: TextIO, color: str, environ: Mapping[str, str]) -> bool:
     if environ.get("FORCE_COLOR"):
         return environ["FORCE_COLOR"] != "0"
     return file.isatty() and environ.get("TERM") != "dumb"
+
+
+def _opened(file: TextIO | None) -> TextIO:
+    """The stream, or nowhere for one that was closed before the start (`>&-`): the exit code still counts."""
+    return file if file is not None else Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _utf8(file: TextIO) -> TextIO:

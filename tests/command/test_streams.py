@@ -1,8 +1,9 @@
 import io
+import sys
 
 import pytest
 
-from agentmux.streams import Stream, _utf8, wants_color
+from agentmux.streams import Stream, _utf8, standard, wants_color
 
 
 class Terminal(io.StringIO):
@@ -35,3 +36,15 @@ def test_bytes_are_utf8_with_lf_whatever_the_locale():
     stream = Stream(_utf8(io.TextIOWrapper(raw, encoding="cp1252", newline="\r\n")))
     stream.line("größer → 日本 \udcff")
     assert raw.getvalue() == "größer → 日本 \\udcff\n".encode()
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_stream_that_was_closed_before_the_start_swallows_everything(monkeypatch, name):
+    monkeypatch.setattr(sys, name, None)
+    streams = standard(environ={})
+    for stream in (streams.out, streams.err):
+        stream.line("lost")
+        stream.write_bytes(b"lost")
+    closed = streams.out if name == "stdout" else streams.err
+    closed.file.close()
+    assert not closed.color
