@@ -41,10 +41,14 @@ class Workshop:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """Files to write in this order, sources first, and the outputs among what then stands that are a build's own."""
+    """Files to write in this order, sources first; `claimed` are the outputs among them that are a build's own.
+
+    `executables` are those that may be run.
+    """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     claimed: tuple[WrittenFile, ...] = ()
+    executables: frozenset[str] = frozenset()
 
 
 NOTHING = Adoption()
@@ -75,7 +79,9 @@ def _adopt_file(
     standing = claims(shop.manifest, shop.baseline_files).standing(path, data, wanted.content if wanted else None)
     if standing in {Standing.CURRENT, Standing.OURS}:
         return NOTHING, [not_adoptable(path, "it has no edit in it", "run `agentmux build`")]
-    if standing is Standing.EDITED:
+    # Without a header, only the baseline tells, in a fresh clone, that the file is an output.
+    accepted = shop.baseline_files.get(path) if wanted else None
+    if standing is Standing.EDITED or (wanted and wanted.lines and accepted == wanted.content):
         return _adopt_edit(path, data, wanted, shop, partial=partial)
     if path.rpartition("/")[2] == SKILL_FILE:
         return _adopt_skill(path.rpartition("/")[0], shop)
@@ -179,4 +185,8 @@ def _adopt_skill(folder: str, shop: Workshop) -> tuple[Adoption, list[Diagnostic
     if reason:
         return NOTHING, [not_adoptable(folder, reason)]
     _, found = shop.compile_outputs(OverlayTree(shop.tree, files))
-    return (NOTHING, list(found)) if has_errors(found) else (Adoption(files), [])
+    if has_errors(found):
+        return NOTHING, list(found)
+    target = f"{shop.settings.skills}/{folder.rpartition('/')[2]}"
+    runs = (path for path in files if shop.tree.executable(folder + path.removeprefix(target)))
+    return Adoption(files, executables=frozenset(runs)), []

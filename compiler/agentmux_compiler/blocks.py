@@ -120,6 +120,8 @@ def stale_output(path: str, current: bytes | None, wanted: bytes | None) -> Diag
         what, line = "is not built any more", 1
     elif current is None:
         what, line = "is missing", 1
+    elif current == wanted:
+        what, line = "has not the executable bit that its source has, or has one too many", 1
     elif current.replace(b"\r\n", b"\n") == wanted:
         what, line = "has CRLF line ends, and a build writes LF", 1
     else:

@@ -31,8 +31,10 @@ def temporary_name(path: str) -> str:
     return f"{folder}{slash}.{name}.agentmux-tmp"
 
 
-def write_file(root: Path, path: str, content: bytes) -> None:
-    """Replace or make a file in one step; a file that is there keeps its mode. Folders above it are made.
+def write_file(root: Path, path: str, content: bytes, executable: bool | None = None) -> None:  # noqa: FBT001
+    """Replace or make a file in one step. Folders above it are made.
+
+    A file that is there keeps its mode, but for the bits that `executable` sets (as the umask lets it) or takes away.
 
     Raises:
         InTheWayError: a link stands at the path or on the way, or no file or no folder where one should be.
@@ -43,14 +45,20 @@ def write_file(root: Path, path: str, content: bytes) -> None:
     target, temporary = root / path, root / temporary_name(path)
     temporary.unlink(missing_ok=True)
     try:
-        with os.fdopen(os.open(temporary, _FLAGS, 0o644), "wb") as file:
+        with os.fdopen(os.open(temporary, _FLAGS, 0o755 if executable else 0o644), "wb") as file:
             file.write(content)
         if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            temporary.chmod(_mode(target, temporary, executable))
         os.replace(temporary, target)  # noqa: PTH105  the one step all rests on, by its own name
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _mode(target: Path, made: Path, executable: bool | None) -> int:  # noqa: FBT001
+    """The mode of a file that is there, with the executable bits of the one `made` for it."""
+    mode = stat.S_IMODE(target.stat().st_mode)
+    return mode if executable is None else mode & ~0o111 | made.stat().st_mode & 0o111
 
 
 def remove_file(root: Path, path: str) -> None:

@@ -154,7 +154,7 @@ def _want(output: OutputFile, ground: Ground) -> Step:
 
 def _want_bytes(output: OutputFile, data: bytes, ground: Ground) -> Step:
     match ground.claims.standing(output.path, data, output.content):
-        case Standing.CURRENT:
+        case Standing.CURRENT if output.executable in {None, ground.tree.executable(output.path)}:
             return Unchanged(output, data)
         case Standing.FOREIGN:
             return Blocked(output.path, output.committed, blocks.foreign_file(output))

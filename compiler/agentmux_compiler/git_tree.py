@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.git_objects import FOLDER_MODE, INHERITED, LINK_MODE, Item, Objects, objects
+from agentmux_compiler.git_objects import EXECUTABLE_MODE, FOLDER_MODE, INHERITED, LINK_MODE, Item, Objects, objects
 from agentmux_compiler.tree import byte_order, leaves_project
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class GitTree:
         entries = self.objects.folder(item.id).items()
         shown = (name + "/" if self._leads_to_folder(folder, name, each) else name for name, each in entries)
         return tuple(sorted(shown, key=byte_order))
+
+    def executable(self, path: str) -> bool:
+        item = self._find(path)
+        return item is not None and item.mode == EXECUTABLE_MODE
 
     def id_of(self, path: str) -> str | None:
         """The object id of a file, links followed; None where there is no file."""

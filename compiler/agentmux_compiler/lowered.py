@@ -18,7 +18,8 @@ class OutputFile:
     `segments` are the parts of an instruction file in order (for the map of its lines); `owner` names the
     plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it. `merged` is a JSON object
     whose values go into the settings file that is there, beside what others wrote in it. `volatile` names placeholders
-    that `placeholders.fill_volatile` replaces when the file is written; no committed file has any.
+    that `placeholders.fill_volatile` replaces when the file is written; no committed file has any. `executable` is the
+    bit that a copy takes from its source; None: whatever the file that is there has.
     """
 
     path: str
@@ -29,6 +30,7 @@ class OutputFile:
     lines: tuple[LineRun, ...] = ()
     merged: bool = False
     volatile: tuple[str, ...] = ()
+    executable: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,3 +21,6 @@ class OverlayTree:
     def names(self, folder: str) -> tuple[str, ...]:
         names = {*self.below.names(folder), *MemoryTree(self.files).names(folder)}
         return tuple(sorted(names, key=byte_order))
+
+    def executable(self, path: str) -> bool:
+        return self.below.executable(path)

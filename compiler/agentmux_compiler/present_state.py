@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentmux_compiler.tree import DiskTree, Entry, byte_order, digest, entry_at, find, leaves_project
+from agentmux_compiler.tree import DiskTree, Entry, byte_order, digest, entry_at, find, leaves_project, may_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,15 @@ class PresentState:
         with os.scandir(self.root / folder) as entries:
             return tuple(sorted((item.name + "/" * item.is_dir() for item in entries), key=byte_order))
 
+    def executable(self, path: str) -> bool:
+        """What a tree would say of the file."""
+        return DiskTree(self.root).executable(path)
+
     def output(self, path: str) -> str:
         """Digest of a regular file reached without a link, else the kind of thing there and where the way ends."""
         known = self._digest(path)
+        if known is not None and may_run(f"{self.root}/{path}"):
+            return f"{known} executable"
         if known is None:
             found = find(self.root, path)
             known = found.entry if found.entry is Entry.ABSENT else f"{found.entry} {found.path}"

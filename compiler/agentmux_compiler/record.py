@@ -50,6 +50,7 @@ class Record:
     files: Mapping[str, str | None]
     folders: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, str]
+    executables: Mapping[str, bool]
 
 
 def save(  # noqa: PLR0913  a record is made of these
@@ -81,6 +82,7 @@ def save(  # noqa: PLR0913  a record is made of these
         package=package_state(),
         files=trace.files,
         folders=trace.folders,
+        executables=trace.executables,
         outputs={path: now.output(path) for path in (*outputs, MANIFEST_PATH)},
     )
     refused = any(item.rule == NOT_WRITABLE for item in report.diagnostics)
@@ -134,6 +136,7 @@ def _stands(root: Path, record: Record) -> bool:
         and now.output(PENDING_PATH) == Entry.ABSENT
         and all(now.names(folder) == names for folder, names in record.folders.items())
         and all(now.source(path) == known for path, known in record.files.items())
+        and all(now.executable(path) == known for path, known in record.executables.items())
         and all(now.output(path) == known for path, known in record.outputs.items())
     )
 

@@ -92,7 +92,8 @@ def _copies(site: Site, listed: Listed[Skill], folder: str, tree: Tree) -> Itera
         data = tree.read(source)
         if data is not None and source != path:
             content = _normalised(source, data) if name == SKILL_FILE else data
-            yield OutputFile(path, content, is_committed(path), listed.at, (site.key,))
+            runs = tree.executable(source)
+            yield OutputFile(path, content, is_committed(path), listed.at, (site.key,), executable=runs)
 
 
 def _normalised(path: str, data: bytes) -> bytes:

@@ -26,6 +26,8 @@ class IdentifiedTree(Identified, Protocol):
 
     def read(self, path: str) -> bytes | None: ...
 
+    def executable(self, path: str) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SourceIds:
@@ -60,6 +62,10 @@ class Recorded:
         if folder not in self._folders:
             self._folders[folder] = self.below.names(folder)
         return self._folders[folder]
+
+    def executable(self, path: str) -> bool:
+        """Not noted: no prefix depends on it."""
+        return self.below.executable(path)
 
     @property
     def ids(self) -> SourceIds:

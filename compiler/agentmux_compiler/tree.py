@@ -28,6 +28,10 @@ class Tree(Protocol):
         """Names in a folder in byte order, folders with a trailing `/`; empty where there is no such folder."""
         ...
 
+    def executable(self, path: str) -> bool:
+        """Whether `read` gives a file there that may be run; never where the system has no modes."""
+        ...
+
 
 class Entry(StrEnum):
     """What stands at a path; a junction is a link too."""
@@ -55,10 +59,11 @@ class OutputTree(Tree, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a build read: sha256 of each file (None: it was not there) and the names of each folder."""
+    """What a build read: sha256 of each file (None: it was not there), the names of each folder, and mode bits."""
 
     files: Mapping[str, str | None]
     folders: Mapping[str, tuple[str, ...]]
+    executables: Mapping[str, bool] = field(default_factory=dict)
 
 
 def digest(data: bytes) -> str:
@@ -106,6 +111,15 @@ def entry_at(path: str | Path) -> Entry:
     return Entry.FILE if stat.S_ISREG(status.st_mode) else Entry.OTHER
 
 
+def may_run(path: str | Path) -> bool:
+    """Whether a regular file on disk has an executable bit; Windows has none."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116  thousands a build: no Path for each
+    except OSError:
+        return False
+    return os.name != "nt" and stat.S_ISREG(mode) and bool(mode & 0o111)
+
+
 @dataclass(frozen=True)
 class DiskTree:
     """A project folder; remembers what it read."""
@@ -113,6 +127,7 @@ class DiskTree:
     root: Path
     _files: dict[str, bytes | None] = field(default_factory=dict)
     _folders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _executables: dict[str, bool] = field(default_factory=dict)
 
     def read(self, path: str) -> bytes | None:
         if path not in self._files:
@@ -124,13 +139,19 @@ class DiskTree:
             self._folders[folder] = self._names(folder)
         return self._folders[folder]
 
+    def executable(self, path: str) -> bool:
+        if path not in self._executables:
+            real = self._inside(path)
+            self._executables[path] = real is not None and may_run(real)
+        return self._executables[path]
+
     def find(self, path: str) -> Found:
         return find(self.root, path)
 
     @property
     def trace(self) -> Trace:
         files = {path: None if data is None else digest(data) for path, data in self._files.items()}
-        return Trace(files, dict(self._folders))
+        return Trace(files, dict(self._folders), dict(self._executables))
 
     def _inside(self, path: str) -> Path | None:
         """The real path, or None where it leaves the project, also by a symlink."""
@@ -155,9 +176,10 @@ class DiskTree:
 
 @dataclass(frozen=True)
 class MemoryTree:
-    """A project held in memory: path to bytes."""
+    """A project held in memory: path to bytes, and which of the paths may be run."""
 
     files: Mapping[str, bytes]
+    executables: frozenset[str] = frozenset()
 
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
@@ -167,6 +189,9 @@ class MemoryTree:
         below = (path.removeprefix(prefix) for path in self.files if path.startswith(prefix))
         found = {head + "/" if rest else head for head, _, rest in (path.partition("/") for path in below)}
         return tuple(sorted(found, key=byte_order))
+
+    def executable(self, path: str) -> bool:
+        return path in self.executables
 
     def find(self, path: str) -> Found:
         parts = path.split("/")

@@ -114,6 +114,8 @@ def stale(root: Path, last: Round) -> bool:
         tree.read(path)
     for folder in last.trace.folders:
         tree.names(folder)
+    if any(tree.executable(path) != known for path, known in last.trace.executables.items()):
+        return True
     now = tree.trace
     return any(last.trace.files[path] != digest for path, digest in now.files.items()) or any(
         _foreign(folder, names, ours) != _foreign(folder, last.trace.folders[folder], ours)

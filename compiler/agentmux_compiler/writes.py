@@ -54,12 +54,16 @@ def apply(root: Path, plan: WritePlan, manifest: Manifest) -> Applied:
 
 
 def write_sources(
-    root: Path, files: Mapping[str, bytes], tree: Tree, claimed: Iterable[WrittenFile] = ()
+    root: Path,
+    files: Mapping[str, bytes],
+    tree: Tree,
+    claimed: Iterable[WrittenFile] = (),
+    executables: frozenset[str] = frozenset(),
 ) -> list[Diagnostic]:
     """Write sources in the order given, each in one step, and stop at the first that cannot be written.
 
     Nothing is written over a file that is not any more as `tree` read it. `claimed` are outputs among the files: the
-    next build takes their bytes for its own.
+    next build takes their bytes for its own. `executables` are those among them that may be run.
     """
     changed = [path for path in files if digest_at(root, path) != _digest(tree.read(path))]
     if changed:
@@ -69,7 +73,7 @@ def write_sources(
         with building(root):
             write_file(root, path, announcement(root, tuple(claimed), ()))
             for path, content in files.items():
-                write_file(root, path, content)
+                write_file(root, path, content, True if path in executables else None)
     except OSError as error:
         return [refused(path, error)]
     return []
@@ -115,10 +119,10 @@ def _carry_out(root: Path, step: Write | Removal) -> Diagnostic | None:
         now = digest_at(root, step.path)
         if now not in {step.before, None if content is None else digest(content)}:
             return blocks.changed_meanwhile(step.path)
-        if content is None:
+        if not isinstance(step, Write):
             remove_file(root, step.path)
         else:
-            write_file(root, step.path, content)
+            write_file(root, step.path, step.content, step.output.executable if step.output else None)
     except OSError as error:
         return refused(step.path, error)
     return None

@@ -11,7 +11,7 @@ from agentmux.day import today
 from agentmux.errors import DONE, FINDINGS, CannotRun
 from agentmux_compiler import snapshots
 from agentmux_compiler.adopt import Workshop, adopt
-from agentmux_compiler.baseline_outputs import baseline_outputs
+from agentmux_compiler.baseline_outputs import known_outputs
 from agentmux_compiler.diagnostics import has_errors
 from agentmux_compiler.journal import known
 from agentmux_compiler.output_files import filled, joined
@@ -60,7 +60,8 @@ def _adopted(root: Path, path: str, *, partial: bool, streams: Streams) -> bool:
     """Adopt one path and say what became of it; whether nothing of it was left over."""
     shop = workshop(root)
     adoption, found = adopt(path, shop, partial=partial)
-    found = [*found, *(write_sources(root, adoption.files, shop.tree, adoption.claimed) if adoption.files else [])]
+    if adoption.files:
+        found = [*found, *write_sources(root, adoption.files, shop.tree, adoption.claimed, adoption.executables)]
     errors = [item for item in found if has_errors([item])]
     view = View(project.source_reader(root), Paint(streams.out.color))
     streams.out.write(full.diagnostics(errors, view))
@@ -86,7 +87,7 @@ def workshop(root: Path) -> Workshop:
         tree=tree,
         compile_outputs=outputs,
         manifest=manifest,
-        baseline_files={**baseline.files, **baseline_outputs(baseline.plans.values())},
+        baseline_files=known_outputs(baseline),
         readers=readers(),
         settings=compiled.settings,
     )
