@@ -97,21 +97,24 @@ def test_a_baseline_is_a_file_per_segment_and_a_list_per_plan():
     }
 
 
-def test_only_committed_outputs_without_a_header_are_kept_whole():
+def test_only_committed_outputs_that_no_segments_make_up_are_kept_whole():
+    plan = replace(PLAN, segments=(TOOLS, replace(STYLE, file="CLAUDE.md")))
+    kept = {
+        ".claude/skills/release/SKILL.md": b"---\nname: release\n---\n\xff",
+        "GEMINI.md": STYLE.text.encode(),
+        "web/CLAUDE.md": f"{HEADER}\n\n# Web\n".encode(),
+    }
     files = (
-        output("CLAUDE.md", f"{HEADER}\n\n# Style\n".encode()),
-        output(".claude/skills/release/SKILL.md", b"---\nname: release\n---\n\xff"),
+        output("CLAUDE.md", f"{HEADER}\n\n{STYLE.text}".encode()),
+        *(output(path, content) for path, content in kept.items()),
         output(".agentmux/agents/reviewer/claude/mcp.json", b"{}\n", committed=False),
     )
-    found = snapshot_files([lowered(PLAN, *files)])
+    found = snapshot_files([lowered(plan, *files)])
     assert {path: data for path, data in found.items() if path.startswith("files/")} == {
-        "files/.claude/skills/release/SKILL.md": b"---\nname: release\n---\n\xff"
+        f"files/{path}": content for path, content in kept.items()
     }
     tree = MemoryTree({f"snapshots/{path}": data for path, data in found.items()})
-    assert read(tree, "snapshots", [PLAN]) == (
-        Baseline({PLAN.key: PLAN}, {".claude/skills/release/SKILL.md": b"---\nname: release\n---\n\xff"}),
-        [],
-    )
+    assert read(tree, "snapshots", [plan])[0].files == kept
 
 
 def test_a_swap_is_two_swapped_lines_and_an_effort_one_line():

@@ -176,7 +176,8 @@ def _plan_writes(
 ) -> tuple[WritePlan, list[Diagnostic]]:
     manifest, found = known(root)
     keep = emit.keep_none if options.scope.whole else outside(manifest, options.scope.holds)
-    plan, blocked = emit.plan_writes(outputs, manifest, known_outputs(baseline), DiskTree(root), force=options.force, keep=keep)
+    ours, tree = known_outputs(baseline), DiskTree(root)
+    plan, blocked = emit.plan_writes(outputs, manifest, ours, tree, force=options.force, keep=keep)
     return plan, [*found, *blocked]
 
 

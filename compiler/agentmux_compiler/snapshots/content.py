@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.header import carries_header
+from agentmux_compiler.baseline_outputs import baseline_outputs
 from agentmux_compiler.snapshots.plan_file import dumps
 from agentmux_compiler.tree import byte_order
 
@@ -22,9 +22,10 @@ def snapshot_files(plans: Sequence[Lowered]) -> Mapping[str, bytes]:
     Raises:
         ValueError: two plans hold different text under one segment name.
     """
+    rendered = baseline_outputs(plan.prefix for plan in plans)
     found: dict[str, bytes] = {}
     for plan in plans:
-        found |= {f"{FILES}/{file.path}": file.content for file in plan.files if _unmarked(file)}
+        found |= {f"{FILES}/{file.path}": file.content for file in plan.files if _kept_whole(file, rendered)}
     found |= prefix_files([plan.prefix for plan in plans])
     return {path: found[path] for path in sorted(found, key=byte_order)}
 
@@ -49,6 +50,6 @@ def plan_path(agent: str, provider: str) -> str:
     return f"{PLANS}/{agent}/{provider}.toml"
 
 
-def _unmarked(file: OutputFile) -> bool:
-    """Whether nothing but the baseline can tell, in a fresh clone, that an output is ours."""
-    return file.committed and not carries_header(file.content)
+def _kept_whole(file: OutputFile, rendered: Mapping[str, bytes]) -> bool:
+    """Whether an output's segments alone cannot tell, in a fresh clone, that its bytes are ours."""
+    return file.committed and rendered.get(file.path) != file.content

@@ -26,7 +26,8 @@ def narrowed(plans: Sequence[Lowered], baseline: Baseline, scope: Scope) -> Mapp
     accepted = scope.of(plans)
     texts = {part.name: part.body for plan in accepted for part in plan.prefix.segments if part.body}
     kept = [plan for plan in baseline.plans.values() if not scope.holds(plan.agent, plan.provider)]
-    files = {f"{FILES}/{path}": content for path, content in baseline.files.items()}
+    anew = {file.path for plan in accepted for file in plan.files}
+    files = {f"{FILES}/{path}": content for path, content in baseline.files.items() if path not in anew}
     return {**files, **prefix_files([_with(plan, texts) for plan in kept]), **snapshot_files(accepted)}
 
 
