@@ -11,6 +11,7 @@ from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import number
 from agentmux_compiler.tree import byte_order
 from agentmux_launcher.arguments import expand, shown
+from agentmux_launcher.manifest import FromFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,6 +117,17 @@ def _title(lowered: Lowered, paint: Paint) -> str:
 def _argv(lowered: Lowered, overrides: Overrides) -> str:
     """As a shell would take it, a file's name for its text."""
     return visible(shlex.join([lowered.plan.executable, *shown(lowered.plan.argv, overrides.values)])) + "\n"
+
+
+def shortened(lowered: Lowered, overrides: Overrides) -> str:
+    """Says that the command line is not exact, where the name of a file stands for its text or a count for a prompt."""
+    stand_ins = [
+        f"`<{item.file}>` stands for the text of that file" for item in lowered.plan.argv if isinstance(item, FromFile)
+    ]
+    if overrides.prompt is not None:
+        stand_ins.append("a count stands for the prompt")
+    told = ", ".join(dict.fromkeys(stand_ins))
+    return visible(f"note: {told}; `--format json` has the exact arguments") + "\n" if told else ""
 
 
 def _environment(env: Environment) -> str:

@@ -69,7 +69,7 @@ def test_a_prompt_is_counted_for_people_and_exact_for_programs(show):
 def test_a_value_the_provider_refuses(show):
     code, out, err = show("reviewer", "--effort", "hgih")
     assert (code, out) == (2, "")
-    assert err.startswith("error[AMX404]: `claude` does not take the effort `hgih`\n")
+    assert err.startswith("error[AMX404]: `--effort hgih`: `claude` does not take the effort `hgih`\n")
     assert "= help: did you mean `high`?\n" in err
 
 
@@ -131,7 +131,7 @@ def test_json_holds_everything(show):
 
 def test_the_whole_for_people_has_its_parts_in_order(show):
     code, out, err = show("reviewer", "--provider", "codex")
-    assert (code, err) == (0, "")
+    assert (code, err.count("\n"), err[:6]) == (0, 1, "note: ")
     assert out.startswith(
         "Code Reviewer (reviewer) on codex\n  model         the CLI's default\n  effort        medium\n"
     )
@@ -163,3 +163,28 @@ def test_errors_of_the_project_are_said_beside_it(show, tmp_path):
     assert (code, out) == (1, ".agentmux/agents/reviewer/claude/instructions.md\n")
     assert err.startswith("error[AMX101]: ")
     assert show("broken")[:2] == (1, "")
+
+
+def test_the_count_of_a_prompt_in_the_command_line_is_told_of(show):
+    assert show("reviewer", "--argv", "--prompt", "hi")[2] == (
+        "note: a count stands for the prompt; `--format json` has the exact arguments\n"
+    )
+
+
+def test_the_text_of_a_file_in_the_command_line_is_told_of(show, tmp_path):
+    spec = "providers: {codex: {}}\ndelivery: flag\ninstructions: Be brief.\n"
+    (tmp_path / "agents.d/other.yaml").write_bytes(spec.encode())
+    file = ".agentmux/agents/other/codex/instructions.md"
+    code, out, err = show("other", "--argv")
+    assert (code, out.count("\n")) == (0, 1)
+    assert f"<{file}>" in out
+    assert err == f"note: `<{file}>` stands for the text of that file; `--format json` has the exact arguments\n"
+    assert show("other", "--argv", "--format", "json")[2] == ""
+
+
+@pytest.mark.parametrize(("option", "value"), [("effort", "foo"), ("model", "gemini-x")])
+def test_an_override_is_blamed_on_the_option(show, option, value):
+    code, _, err = show("reviewer", "--provider", "codex", f"--{option}", value)
+    assert code == 2
+    assert f"error[AMX404]: `--{option} {value}`: `codex` does not take the {option} `{value}`\n" in err
+    assert "-->" not in err

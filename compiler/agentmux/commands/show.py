@@ -20,12 +20,15 @@ from agentmux_compiler.tree import DiskTree
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from agentmux.streams import Streams
+    from agentmux_compiler.agent import Use
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import Lowered
+
+OVERRIDDEN = ("model", "effort", "permission")
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
@@ -53,6 +56,8 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
         streams.out.write(machine.dumps(plan_view.as_json(lowered, overrides)))
     else:
         streams.out.write(plan_view.for_people(lowered, overrides, arguments.part, Paint(streams.out.color)))
+        if arguments.part in {None, "argv"}:
+            streams.err.write(plan_view.shortened(lowered, overrides))
     return FINDINGS if errors else DONE
 
 
@@ -79,6 +84,7 @@ def overridden(lowered: Lowered, overrides: Overrides) -> tuple[Lowered, list[Di
     _, known = build_argv(provider, lowered.use, lowered.parts)
     argv, found = build_argv(provider, lowered.use, lowered.parts, overrides)
     use = overrides.apply(lowered.use)
+    asked = {name: value for name in OVERRIDDEN if (value := getattr(overrides, name))}
     plan = replace(
         lowered.plan,
         argv=argv,
@@ -87,7 +93,17 @@ def overridden(lowered: Lowered, overrides: Overrides) -> tuple[Lowered, list[Di
         effort=use.effort,
         permission=use.permission.value,
     )
-    return replace(lowered, plan=plan), [item for item in found if item not in known]
+    return replace(lowered, plan=plan), [
+        _of_the_option(item, lowered.use, asked) for item in found if item not in known
+    ]
+
+
+def _of_the_option(item: Diagnostic, use: Use, asked: Mapping[str, str]) -> Diagnostic:
+    """The same of an option of the command line, where that is at fault: no source has its place."""
+    about = [name for name in asked if item.span == use.place(name) and f"`{asked[name]}`" in item.message]
+    if len(about) != 1 and not (about := [name for name in about if name in item.message]):
+        return item
+    return replace(item, span=None, message=f"`--{about[0]} {asked[about[0]]}`: {item.message}")
 
 
 def _say(found: Sequence[Diagnostic], root: Path, streams: Streams) -> None:
