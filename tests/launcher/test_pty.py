@@ -206,6 +206,17 @@ def test_how_it_ended(fake, steps, ended):
     assert child.ended() == ended
 
 
+@pytest.mark.parametrize(("steps", "ended"), [([{"exit": 3}], Exit(code=3)), ([{"die": "SIGKILL"}], Exit(signal=9))])
+def test_how_it_ended_where_one_cannot_look_without_taking(fake, monkeypatch, steps, ended):
+    monkeypatch.delattr(os, "waitid")
+    child = fake(*steps)
+
+    assert child.wait() == ended
+    child.kill()
+    child.release()
+    assert child.ended() == ended
+
+
 def test_signals_reach_the_whole_group_and_nobody_once_it_is_let_go(fake, notes):
     child = fake({"spawn": {"seconds": 60}}, {"wait": True})
     wait_for(lambda: notes()["children"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import time
 from typing import TYPE_CHECKING
 
 from agentmux_launcher import processes
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentmux_launcher.processes import Known
-
-_POLL = 0.02
 
 
 class Life:
@@ -33,9 +30,7 @@ class Life:
         return self._known
 
     def wait(self) -> Exit:
-        while (ended := self._look(block=True)) is None:
-            time.sleep(_POLL)
-        return ended
+        return self._look(block=True) or Exit()
 
     def ended(self) -> Exit | None:
         return self._look(block=False)
@@ -65,16 +60,21 @@ class Life:
 
     def _seen(self, *, block: bool) -> Exit | None:
         if not hasattr(os, "waitid"):
-            found = processes.look(self._known.pid)
-            if found is not None and not found.dead:
-                return None
-            self.take()
-            return self._exit
+            return self._taken_when_ended(block=block)
         status = os.waitid(os.P_PID, self._known.pid, os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG))
         if status is None:
             return None
         exited = status.si_code == os.CLD_EXITED
         return Exit(code=status.si_status) if exited else Exit(signal=status.si_status)
+
+    def _taken_when_ended(self, *, block: bool) -> Exit | None:
+        """Where the system has no way to look at an end without taking it away (macOS before Python 3.13)."""
+        if not block:
+            found = processes.look(self._known.pid)
+            if found is not None and not found.dead:
+                return None
+        self.take()
+        return self._exit
 
 
 def exit_from(code: int) -> Exit:
