@@ -31,7 +31,7 @@ def temporary_name(path: str) -> str:
     return f"{folder}{slash}.{name}.agentmux-tmp"
 
 
-def write_file(root: Path, path: str, content: bytes, executable: bool | None = None) -> None:  # noqa: FBT001
+def write_file(root: Path, path: str, content: bytes, executable: bool | None = None) -> None:
     """Replace or make a file in one step. Folders above it are made.
 
     A file that is there keeps its mode, but for the bits that `executable` sets (as the umask lets it) or takes away.
@@ -55,7 +55,7 @@ def write_file(root: Path, path: str, content: bytes, executable: bool | None = 
         raise
 
 
-def _mode(target: Path, made: Path, executable: bool | None) -> int:  # noqa: FBT001
+def _mode(target: Path, made: Path, executable: bool | None) -> int:
     """The mode of a file that is there, with the executable bits of the one `made` for it."""
     mode = stat.S_IMODE(target.stat().st_mode)
     return mode if executable is None else mode & ~0o111 | made.stat().st_mode & 0o111

@@ -42,6 +42,14 @@ class GitTree:
         item = self._find(path)
         return item is not None and item.mode == EXECUTABLE_MODE
 
+    def outside(self, path: str) -> bool:
+        folder, _, name = path.rpartition("/")
+        above = self._find(folder)
+        if above is None or above.mode != FOLDER_MODE:
+            return False
+        item = self.objects.folder(above.id).get(name)
+        return item is not None and item.mode == LINK_MODE and self._find(path) is None
+
     def id_of(self, path: str) -> str | None:
         """The object id of a file, links followed; None where there is no file."""
         item = self._find(path)

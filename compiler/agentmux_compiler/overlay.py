@@ -24,3 +24,6 @@ class OverlayTree:
 
     def executable(self, path: str) -> bool:
         return self.below.executable(path)
+
+    def outside(self, path: str) -> bool:
+        return self.below.outside(path)

@@ -14,6 +14,7 @@ from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.source_names import invalid_name, name_fault
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.spec_errors import found_in
+from agentmux_compiler.tree import leaves_project
 from agentmux_compiler.yaml_nodes import Entry, Mapping, Scalar
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _skill(tree: Tree, folder: str, name: str, data: bytes) -> tuple[Skill, list
     files = tuple(_files_below(tree, folder, "", MAX_DEPTH))
     fault = name_fault(name)
     found = [invalid_name(path, "skill", name, fault)] if fault else []
+    found += [_not_copied(f"{folder}/{file}") for file in files if tree.read(f"{folder}/{file}") is None]
     found += [_too_deep(path)] if any(file.count("/") == MAX_DEPTH for file in files) else []
     text, more = decode(path, data)
     found += [_marked(path) if item.rule is rules.BYTE_ORDER_MARK else item for item in more]
@@ -87,10 +89,18 @@ def _files_below(tree: Tree, folder: str, below: str, depth: int) -> Iterator[st
     for entry in tree.names(f"{folder}/{below}".rstrip("/")):
         if entry.startswith(".") or entry in _NOT_COPIED:
             continue
-        if not entry.endswith("/"):
-            yield below + entry
+        name = entry.rstrip("/")
+        if not entry.endswith("/") or leaves_project(name) or tree.outside(f"{folder}/{below}{name}"):
+            yield below + name
         elif depth:
             yield from _files_below(tree, folder, below + entry, depth - 1)
+
+
+def _not_copied(path: str) -> Diagnostic:
+    """A file with a name that no path on every system may have, or a link that leads out of the project or nowhere."""
+    if leaves_project(path):
+        return rules.INVALID_SKILL.at(Span(path), f"`{path}` cannot be copied: its name holds `:` or a backslash")
+    return rules.INVALID_SKILL.at(Span(path), f"`{path}` cannot be copied: it is no file inside the project")
 
 
 def _too_deep(path: str) -> Diagnostic:

@@ -28,6 +28,8 @@ class IdentifiedTree(Identified, Protocol):
 
     def executable(self, path: str) -> bool: ...
 
+    def outside(self, path: str) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SourceIds:
@@ -66,6 +68,9 @@ class Recorded:
     def executable(self, path: str) -> bool:
         """Not noted: no prefix depends on it."""
         return self.below.executable(path)
+
+    def outside(self, path: str) -> bool:
+        return self.below.outside(path)
 
     @property
     def ids(self) -> SourceIds:

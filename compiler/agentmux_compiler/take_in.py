@@ -73,6 +73,9 @@ def take_in_skill(folder: str, tree: Tree, settings: Settings) -> tuple[dict[str
     if tree.names(target):
         return {}, f"there is a skill `{target}` already"
     found = {path: tree.read(path) for path in _below(folder, tree)}
+    lost = next((path for path, data in found.items() if data is None), None)
+    if lost:
+        return {}, f"`{lost}` cannot be read inside the project"
     return {target + path.removeprefix(folder): data for path, data in found.items() if data is not None}, None
 
 

@@ -32,6 +32,10 @@ class Tree(Protocol):
         """Whether `read` gives a file there that may be run; never where the system has no modes."""
         ...
 
+    def outside(self, path: str) -> bool:
+        """Whether something stands there that leads out of the project, by a link at its end or on the way."""
+        ...
+
 
 class Entry(StrEnum):
     """What stands at a path; a junction is a link too."""
@@ -145,6 +149,9 @@ class DiskTree:
             self._executables[path] = real is not None and may_run(real)
         return self._executables[path]
 
+    def outside(self, path: str) -> bool:
+        return not leaves_project(path) and self._inside(path) is None
+
     def find(self, path: str) -> Found:
         return find(self.root, path)
 
@@ -157,7 +164,10 @@ class DiskTree:
         """The real path, or None where it leaves the project, also by a symlink."""
         if leaves_project(path):
             return None
-        real = (self.root / path).resolve()
+        try:
+            real = (self.root / path).resolve()
+        except (OSError, RuntimeError):  # links in a circle
+            return None
         return real if real.is_relative_to(self.root.resolve()) else None
 
     def _read(self, path: str) -> bytes | None:
@@ -192,6 +202,9 @@ class MemoryTree:
 
     def executable(self, path: str) -> bool:
         return path in self.executables
+
+    def outside(self, path: str) -> bool:  # noqa: ARG002  there are no links
+        return False
 
     def find(self, path: str) -> Found:
         parts = path.split("/")
