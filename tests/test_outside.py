@@ -60,3 +60,17 @@ def test_a_skill_with_such_a_file_is_not_adopted_in_part(write_project):
     files_out, reason = take_in_skill(".claude/skills/deploy", DiskTree(root), Settings())
 
     assert (files_out, reason) == ({}, "`.claude/skills/deploy/a:b.txt` cannot be read inside the project")
+
+
+@pytest.mark.parametrize("folder", ["agents.d", "bundles", "skills", "skills/deploy"])
+def test_sources_behind_a_link_that_leads_outside_are_an_error_and_nothing_is_removed(write_project, tmp_path, folder):
+    root = write_project(SOURCES)
+    build(root, BuildOptions())
+    before = files(root)
+    assert ".claude/skills/deploy/SKILL.md" in before
+    moved = {path for path in before if path.startswith(f"{folder}/")}
+    (root / folder).rename(tmp_path / "aside")
+    (root / folder).symlink_to(tmp_path / "aside")
+
+    assert ("AMX208", folder) in errors(build(root, BuildOptions()))
+    assert files(root) >= before - moved

@@ -13,7 +13,7 @@ from agentmux_compiler.front_matter import split
 from agentmux_compiler.hidden_text import character_of, find_hidden
 from agentmux_compiler.providers import NAMES, canonical
 from agentmux_compiler.segment import Text
-from agentmux_compiler.source_names import invalid_name, name_fault
+from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.spec_errors import validate
 from agentmux_compiler.spec_models import BundleFront
@@ -41,7 +41,7 @@ def read_bundles(tree: Tree, folder: str) -> tuple[BundleFolder, list[Diagnostic
     """Every bundle of a folder. One that has faults is known all the same, with what is usable of it."""
     bundles: dict[str, Bundle] = {}
     globals_at: dict[str, Span] = {}
-    found: list[Diagnostic] = []
+    found = [folder_outside(folder)] if tree.outside(folder) else []
     for name, files in stems(tree.names(folder), _ENDINGS).items():
         path, faults = _path(folder, name, files)
         found += faults

@@ -11,7 +11,7 @@ from agentmux_compiler.agent import Skill
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.front_matter import split
 from agentmux_compiler.hidden_text import find_hidden
-from agentmux_compiler.source_names import invalid_name, name_fault
+from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.spec_errors import found_in
 from agentmux_compiler.tree import leaves_project
@@ -40,11 +40,14 @@ def read_skills(tree: Tree, folder: str) -> tuple[SkillFolder, list[Diagnostic]]
     """Every skill of a folder. One that has faults is known all the same, with what is usable of it."""
     skills: dict[str, Skill] = {}
     incomplete: list[str] = []
-    found: list[Diagnostic] = []
+    found = [folder_outside(folder)] if tree.outside(folder) else []
     for entry in tree.names(folder):
         if not entry.endswith("/") or entry.startswith("."):
             continue
         name = entry.removesuffix("/")
+        if tree.outside(f"{folder}/{name}"):
+            found.append(folder_outside(f"{folder}/{name}"))
+            continue
         data = tree.read(f"{folder}/{name}/{SKILL_FILE}")
         if data is None:
             incomplete.append(name)

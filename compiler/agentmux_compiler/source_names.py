@@ -35,6 +35,13 @@ def project_path(text: str) -> str | None:
     return None if leaves_project(text) else posixpath.normpath(text)
 
 
+def folder_outside(path: str) -> Diagnostic:
+    """A folder of sources behind a link that leads out: it would seem empty, and what was built from it unwanted."""
+    return rules.PATH_OUTSIDE_PROJECT.at(
+        Span(path), f"`{path}` is a link that leaves the project", help="copy what it leads to into the project"
+    )
+
+
 def outside(span: Span, field: str, text: str) -> Diagnostic:
     odd = "\\" in text or ":" in text
     return rules.PATH_OUTSIDE_PROJECT.at(

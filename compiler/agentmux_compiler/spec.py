@@ -12,7 +12,7 @@ from agentmux_compiler.diagnostics import Diagnostic, Span, has_errors
 from agentmux_compiler.inherit import base_of, merge, order_of
 from agentmux_compiler.providers import REGISTRY
 from agentmux_compiler.settings import settings_of
-from agentmux_compiler.source_names import invalid_name, name_fault, outside
+from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault, outside
 from agentmux_compiler.spec_errors import validate
 from agentmux_compiler.spec_models import AgentSpec, ProjectSettings
 from agentmux_compiler.tree import byte_order
@@ -85,7 +85,7 @@ def json_schema() -> dict[str, Any]:
 def _files(tree: Tree) -> tuple[dict[str, str], list[Diagnostic]]:
     """Paths of the specs by name. Other files may lie beside them; hidden ones are an editor's."""
     files: dict[str, str] = {}
-    found: list[Diagnostic] = []
+    found = [folder_outside(AGENTS)] if tree.outside(AGENTS) else []
     for entry in tree.names(AGENTS):
         ending = next((each for each in _ENDINGS if entry.endswith(each)), None)
         if ending is None or entry.startswith("."):
