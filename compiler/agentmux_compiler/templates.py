@@ -4,54 +4,29 @@ from __future__ import annotations
 
 import difflib
 import functools
+import re
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefined, UndefinedError, meta
-from jinja2.exceptions import SecurityError
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import TemplateSyntaxError, UndefinedError, meta
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.placeholders import VARIABLES, VOLATILE, Expanded
+from agentmux_compiler.sandbox import Sandbox, Volatile, VolatileUsedError
 from agentmux_compiler.segment import Text
 from agentmux_compiler.suggest import did_you_mean, listing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_PRINTABLE = (str, int, float, bool, type(None), list, tuple, dict, Undefined)
-_LARGEST = 1_000_000  # characters or digits that one `*` or `**` may make
-
-
-class _Sandbox(SandboxedEnvironment):
-    """The sandbox, with a bound on what one multiplication can make."""
-
-    intercepted_binops = frozenset({"*", "**"})
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        if operator == "**" or _size(left) * _size(right) > _LARGEST:
-            raise SecurityError(f"`{operator}` would make too large a value")
-        return super().call_binop(context, operator, left, right)
-
-
-def _size(value: Any) -> int:
-    return len(value) if isinstance(value, str | list | tuple) else 1 if isinstance(value, float) else abs(int(value))
-
-
-def _finalize(value: Any) -> Any:
-    """Refuse what would print as an address in memory."""
-    if isinstance(value, _PRINTABLE):
-        return value
-    raise SecurityError(f"a `{type(value).__name__}` cannot be printed")
+# Single characters, so that no filter cuts or respells one on its way through a captured text.
+_MARKS = dict(zip(VOLATILE, "\ufdd0\ufdd1", strict=True))
+_ADDRESS = re.compile(r"<[^<>\n]* at 0x[0-9a-fA-F]+>|<built-in|<bound method|<function")
 
 
 @functools.cache
-def _sandbox() -> _Sandbox:
-    made = _Sandbox(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False, finalize=_finalize)
-    for name in ("cycler", "joiner", "lipsum"):
-        del made.globals[name]
-    del made.filters["random"]
-    return made
+def _sandbox() -> Sandbox:
+    return Sandbox()
 
 
 def expand_template(body: Text, values: Mapping[str, str]) -> tuple[Expanded, list[Diagnostic]]:
@@ -61,25 +36,39 @@ def expand_template(body: Text, values: Mapping[str, str]) -> tuple[Expanded, li
     in order; any other from the template line behind the last one that was found.
     """
     empty = Expanded(Text("", body.path, ()), frozenset())
-    known = {name: f"{{{{{name}}}}}" for name in VOLATILE} | dict(values)
+    known: dict[str, Any] = {name: Volatile(name, mark) for name, mark in _MARKS.items()}
     try:
         used = meta.find_undeclared_variables(_sandbox().parse(body.text)) & set(VARIABLES)
-        rendered = _sandbox().from_string(body.text).render(known)
+        rendered = _sandbox().from_string(body.text).render(known | dict(values))
+        fault = _unfit(body, rendered)
     except UndefinedError as error:
         return empty, [_undefined(body, error, values)]
     except TemplateSyntaxError as error:
         return empty, [_broken(body, error, error.lineno)]
-    except (
-        TemplateError,
-        TypeError,
-        ValueError,
-        ArithmeticError,
-        LookupError,
-        AttributeError,
-        RecursionError,
-    ) as error:
+    except Exception as error:  # noqa: BLE001  a template can make any function of Python fail
         return empty, [_broken(body, error, _line_of(error))]
-    return Expanded(_traced(body, rendered), frozenset(used)), []
+    if fault:
+        return empty, [fault]
+    printed = {name for name, mark in _MARKS.items() if mark in rendered}
+    return Expanded(_traced(body, _unmarked(rendered)), frozenset((used - set(VOLATILE)) | printed)), []
+
+
+def _unmarked(rendered: str) -> str:
+    for name, mark in _MARKS.items():
+        rendered = rendered.replace(mark, f"{{{{{name}}}}}")
+    return rendered
+
+
+def _unfit(body: Text, rendered: str) -> Diagnostic | None:
+    """The fault of a text that no file can hold, or that another build would make another."""
+    bad = re.search("[\ud800-\udfff]", rendered)
+    if bad:
+        message = f"the template makes `U+{ord(bad[0]):04X}`, which text cannot hold"
+        return rules.TEMPLATE_ERROR.at(_at(body, 1), message)
+    address = next((each[0] for each in _ADDRESS.finditer(rendered) if each[0] not in body.text), None)
+    if address:
+        return rules.TEMPLATE_ERROR.at(_at(body, 1), f"the template prints a function or an address: `{address}`")
+    return None
 
 
 def _traced(body: Text, rendered: str) -> Text:
@@ -113,7 +102,8 @@ def _broken(body: Text, error: Exception, line: int) -> Diagnostic:
     said = str(error).rstrip(".").replace("'", "`") or type(error).__name__
     first, _, rest = said.partition(". ")
     message = f"the template cannot be rendered: {first[:1].lower()}{first[1:]}"
-    return rules.TEMPLATE_ERROR.at(_at(body, line), message, notes=(rest,) if rest else ())
+    remedy = "write it in a `{{ }}` of its own, without filters" if isinstance(error, VolatileUsedError) else None
+    return rules.TEMPLATE_ERROR.at(_at(body, line), message, help=remedy, notes=(rest,) if rest else ())
 
 
 def _line_of(error: Exception) -> int:
