@@ -283,3 +283,34 @@ def test_a_captured_volatile_value_stays_whole():
     expanded, found = expand_template(body(source), VALUES)
 
     assert (expanded.body.text, expanded.used, found) == ("on {{DATE}} {{DATE}}\n", {"DATE"}, [])
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        ("{{ '%c'|format(27) }}", "invisible character `U+001B` (control character)"),
+        ("{{ '%c'|format(8238) }}", "invisible character `U+202E` (right-to-left override)"),
+        ("{{ '\\U000e0041' }}", "invisible character `U+E0041` (tag latin capital letter a)"),
+        ("{{ 'a\\rb' }}", "invisible character `U+000D` (control character)"),
+        ("{{ '%c' % 0 }}", "invisible character `U+0000` (control character)"),
+    ],
+)
+def test_invisible_characters_that_a_template_makes_are_found(made, message):
+    _, found = expand_template(body(f"ok\n{made}\n", "bundles/x.md.j2"), VALUES)
+
+    assert [(item.code, item.span, item.message) for item in found] == [("AMX305", Span("bundles/x.md.j2", 2), message)]
+
+
+def test_a_template_may_make_what_its_bundle_allows():
+    source = "{{ '%c'|format(8203) }}x\n"
+
+    assert expand_template(body(source), VALUES, allowed=["\u200b"]) == (
+        expand_template(body(source), VALUES)[0],
+        [],
+    )
+
+
+def test_line_ends_that_a_template_makes_are_lf():
+    expanded, found = expand_template(body("{{ 'a\\r\\nb' }}\n"), VALUES)
+
+    assert (expanded.body, found) == (Text("a\nb\n", "bundles/x.md", (1, 1)), [])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.agent import ResolvedAgent, Use
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.header import HEADER
+from agentmux_compiler.hidden_text import character_of
 from agentmux_compiler.placeholders import AGENT_VARIABLES, USE_VARIABLES, VOLATILE, Expanded, expand
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.segment import Kind, Segment, Text
@@ -28,6 +29,7 @@ class _Draft:
     body: Text
     asked_at: Span
     template: bool = False
+    allowed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ class _Assembly:
         if draft.template:
             from agentmux_compiler.templates import expand_template  # noqa: PLC0415  few projects need Jinja2
 
-            expanded, found = expand_template(draft.body, self.values)
+            expanded, found = expand_template(draft.body, self.values, allowed=draft.allowed)
         else:
             expanded, found = expand(draft.body, self.values)
         self.found += found
@@ -115,7 +117,8 @@ def _bundle(listed: Listed[Bundle]) -> _Draft:
     bundle = listed.item
     kind = Kind.GLOBAL_BUNDLE if bundle.is_global else Kind.BUNDLE
     body = bundle.body if bundle.title is None else _titled(bundle.title, bundle.body)
-    return _Draft(f"bundles/{bundle.name}", kind, body, listed.at, bundle.template)
+    allowed = tuple(each for name in bundle.allow_unicode if (each := character_of(name)))
+    return _Draft(f"bundles/{bundle.name}", kind, body, listed.at, bundle.template, allowed)
 
 
 def _titled(title: str, body: Text) -> Text:

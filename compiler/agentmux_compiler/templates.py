@@ -5,19 +5,21 @@ from __future__ import annotations
 import difflib
 import functools
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateSyntaxError, UndefinedError, meta
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
+from agentmux_compiler.hidden_text import find_hidden, hidden_characters
 from agentmux_compiler.placeholders import VARIABLES, VOLATILE, Expanded
 from agentmux_compiler.sandbox import Sandbox, Volatile, VolatileUsedError
 from agentmux_compiler.segment import Text
 from agentmux_compiler.suggest import did_you_mean, listing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 # Single characters, so that no filter cuts or respells one on its way through a captured text.
 _MARKS = dict(zip(VOLATILE, "\ufdd0\ufdd1", strict=True))
@@ -29,8 +31,13 @@ def _sandbox() -> Sandbox:
     return Sandbox()
 
 
-def expand_template(body: Text, values: Mapping[str, str]) -> tuple[Expanded, list[Diagnostic]]:
+def expand_template(
+    body: Text, values: Mapping[str, str], *, allowed: Iterable[str] = ()
+) -> tuple[Expanded, list[Diagnostic]]:
     """Render a template. Volatile variables render as their own placeholder; an error leaves the text empty.
+
+    Invisible characters that rendering makes are reported, but for `allowed` ones; those that the source itself holds
+    are reported where it is read.
 
     The map of lines is the best that can be had: a rendered line that equals a line of the template comes from there,
     in order; any other from the template line behind the last one that was found.
@@ -50,10 +57,19 @@ def expand_template(body: Text, values: Mapping[str, str]) -> tuple[Expanded, li
     if fault:
         return empty, [fault]
     printed = {name for name, mark in _MARKS.items() if mark in rendered}
-    return Expanded(_traced(body, _unmarked(rendered)), frozenset((used - set(VOLATILE)) | printed)), []
+    made = _traced(body, _unmarked(rendered))
+    return Expanded(made, frozenset((used - set(VOLATILE)) | printed)), _made_invisible(body, made, values, allowed)
+
+
+def _made_invisible(body: Text, made: Text, values: Mapping[str, str], allowed: Iterable[str]) -> list[Diagnostic]:
+    known = {*allowed, *hidden_characters(body.text), *(each for value in values.values() for each in value)}
+    found = find_hidden(made.path, made.text, allowed=known)
+    lines = [item.span.line for item in found if item.span]
+    return [replace(item, span=Span(made.path, made.line(line - 1))) for item, line in zip(found, lines, strict=True)]
 
 
 def _unmarked(rendered: str) -> str:
+    rendered = rendered.replace("\r\n", "\n")
     for name, mark in _MARKS.items():
         rendered = rendered.replace(mark, f"{{{{{name}}}}}")
     return rendered
