@@ -228,6 +228,34 @@ def test_flags_are_split_as_a_shell_would():
     assert found == []
 
 
+def test_an_item_of_a_list_stands_as_it_is_unless_it_is_a_flag_with_its_value():
+    argv, found = built(use("claude", flags=("--add-dir", "my docs", "it's", "--add-dir '../more docs'")))
+
+    assert argv[-5:] == ("--add-dir", "my docs", "it's", "--add-dir", "../more docs")
+    assert found == []
+
+
+def test_flags_in_one_string_are_split_as_a_shell_would():
+    assert built(use("gemini", flags="--policy 'my rules.toml' '--debug a'")) == (
+        (*line(GEMINI), "--approval-mode", "default", "--policy", "my rules.toml", "--debug a", "-p", ""),
+        [],
+    )
+    _, found = built(use("gemini", flags="--policy 'my rules.toml"))
+    assert found == [
+        "AMX404 `--policy 'my rules.toml` in `flags` cannot be split as a shell would: no closing quotation"
+    ]
+
+
+@pytest.mark.parametrize(("provider", "flags"), [("claude", ("-p", "hi")), ("claude", "-p hi"), ("gemini", "-p hi")])
+def test_a_prompt_behind_a_flag_that_is_left_out_is_left_out_with_it(provider, flags):
+    plain, _ = built(use(provider))
+
+    assert built(use(provider, flags=flags)) == (
+        plain,
+        ["AMX406 `-p hi` in `flags` is left out: the launch sets it"],
+    )
+
+
 def test_an_open_quote_is_said():
     argv, found = built(use("codex", flags=("--add-dir 'docs", "--ephemeral")))
 

@@ -108,6 +108,21 @@ startup: Go.
     }
 
 
+def test_flags_are_text_or_a_list():
+    assert fields("providers: {claude: {flags: \"--add-dir 'my docs'\"}}\n").providers["claude"].flags == (
+        "--add-dir 'my docs'"
+    )
+    assert said("providers: {claude: {flags: 3}}\n") == [
+        ("AMX103", "a.yaml", 1, 29, "`flags` takes text or a list, found the number `3`")
+    ]
+    assert said("providers: {claude: {flags: [x, 3]}}\n") == [
+        ("AMX103", "a.yaml", 1, 33, "item 2 of `flags` takes text, found the number `3`")
+    ]
+    assert said('providers: {claude: {flags: "x\\ny"}}\n') == [
+        ("AMX112", "a.yaml", 1, 29, "`flags` takes one line of text")
+    ]
+
+
 def test_an_unknown_field_is_named_with_what_it_may_have_meant():
     _, found = loaded("bundels: [x]\nproviders:\n  claude: {efort: high}\n")
     assert [(item.code, item.span, item.message, item.help, item.notes) for item in found] == [

@@ -83,7 +83,7 @@ class Use:
     effort: str | None = None
     permission: Permission = Permission.ASK
     delivery: Delivery | None = None
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] | str = ()
     base_url: str | None = None
     api_key_env: str | None = None
     backend: str | None = None

@@ -43,29 +43,43 @@ class Spelling:
 
     def _separate(self, tokens: tuple[str, ...]) -> int:
         if not self.valued:
-            return 1
+            return 1 + (len(tokens) > 1 and not tokens[1].startswith("-"))  # else it would stay as a stray prompt
         value = tokens[1] if len(tokens) > 1 else "-"
         if self.key:
             return 2 if value.startswith(self.key) else 0
         return 1 if value.startswith("-") else 2
 
 
-def split(use: Use) -> tuple[tuple[str, ...], list[Diagnostic]]:
-    """Every item of `flags` split into arguments."""
-    tokens: list[str] = []
-    found: list[Diagnostic] = []
-    for item in use.flags:
+def words(flags: tuple[str, ...] | str) -> tuple[tuple[str, ...], list[tuple[str, ValueError]]]:
+    """The arguments that `flags` stands for, and what of it cannot be split, each with the reason.
+
+    One string is split as a shell would; so is an item of a list that begins with `-` and holds white space (a flag
+    and its value). Any other item is one argument as it stands.
+    """
+    made: list[str] = []
+    open_: list[tuple[str, ValueError]] = []
+    for item in (flags,) if isinstance(flags, str) else flags:
+        if not isinstance(flags, str) and not (item.startswith("-") and len(item.split()) > 1):
+            made.append(item)
+            continue
         try:
-            tokens += shlex.split(item)
+            made += shlex.split(item)
         except ValueError as error:
-            found.append(
-                rules.UNSUPPORTED_VALUE.at(
-                    use.place("flags"),
-                    f"`{item}` in `flags` cannot be split as a shell would: {str(error).lower()}",
-                    help="close the quote, or write the flag and its value as two items",
-                )
-            )
-    return tuple(tokens), found
+            open_.append((item, error))
+    return tuple(made), open_
+
+
+def split(use: Use) -> tuple[tuple[str, ...], list[Diagnostic]]:
+    """The arguments that `flags` stands for."""
+    made, open_ = words(use.flags)
+    return made, [
+        rules.UNSUPPORTED_VALUE.at(
+            use.place("flags"),
+            f"`{item}` in `flags` cannot be split as a shell would: {str(error).lower()}",
+            help="close the quote, or write the flag and its value as two items of a list",
+        )
+        for item, error in open_
+    ]
 
 
 def without_owned(

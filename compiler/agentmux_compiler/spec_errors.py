@@ -97,7 +97,8 @@ def _loc(detail: ErrorDetails) -> Loc:
     loc = detail["loc"]
     if detail["type"] != "extra_forbidden" and loc[-1:] == (_KEY,):
         loc = loc[:-1]
-    return (*(part for part in loc[:-1] if part not in {"<text>", "<file>"}), *loc[-1:])
+    kept = loc[-1:] if detail["type"] == "extra_forbidden" or loc[-1:] != ("<text>",) else ()
+    return (*(part for part in loc[:-1] if part not in {"<text>", "<file>", "<list>"}), *kept)
 
 
 def _blamed(root: Node, detail: ErrorDetails) -> Loc:
@@ -113,7 +114,7 @@ def _diagnostic(model: type[BaseModel], root: Node, detail: ErrorDetails) -> Dia
         return _unknown_field(model, loc, found)
     if kind == "missing":
         return rules.MISSING_FIELD.at(found.key, f"{_missing_from(loc)}`{loc[-1]}` is missing")
-    if kind in _WANTED or kind == "prose":
+    if kind in _WANTED or kind in {"prose", "flags"}:
         return _wrong_type(loc, found, _WANTED.get(kind) or detail["msg"])
     if kind in _CLOSED:
         return _not_listed(loc, found, detail)

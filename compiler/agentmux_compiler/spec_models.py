@@ -46,7 +46,10 @@ def _base_url(url: str) -> str:
 
 def _backend(name: str) -> str:
     if name not in BACKENDS:
-        raise refuse(f"takes the name of a cache, and `{name}` is none", did_you_mean(name, BACKENDS) or f"it takes {listing(BACKENDS)}")
+        raise refuse(
+            f"takes the name of a cache, and `{name}` is none",
+            did_you_mean(name, BACKENDS) or f"it takes {listing(BACKENDS)}",
+        )
     return name
 
 
@@ -83,6 +86,18 @@ Prose = Annotated[
 ]
 
 
+def _flags_kind(value: object) -> str | None:
+    if isinstance(value, str):
+        return "<text>"
+    return "<list>" if isinstance(value, list | tuple) else None
+
+
+Flags = Annotated[
+    Annotated[Line, Tag("<text>")] | Annotated[Lines, Tag("<list>")],
+    Discriminator(_flags_kind, custom_error_type="flags", custom_error_message="text or a list"),
+]
+
+
 class ProviderUse(Model):
     """How an agent runs on one provider."""
 
@@ -90,7 +105,11 @@ class ProviderUse(Model):
     effort: Filled | None = Field(None, description="Reasoning effort, as the provider's CLI names it")
     permission: PermissionName | None = None
     delivery: DeliveryName | None = None
-    flags: Lines = Field((), description="Further arguments of the CLI, passed as they stand")
+    flags: Flags = Field(
+        (),
+        description="Further arguments of the CLI: text that is split as a shell would, or a list. An item of a list "
+        "is passed as it stands, unless it begins with `-` and holds white space: then it is split too",
+    )
     base_url: Annotated[str, AfterValidator(_base_url)] | None = Field(None, description="Another endpoint")
     api_key_env: Variable | None = Field(None, description="Name of the variable that holds the key")
     backend: Annotated[str, AfterValidator(_backend)] | None = Field(

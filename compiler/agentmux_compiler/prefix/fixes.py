@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
+from agentmux_compiler.flags import words
 from agentmux_compiler.segment import Text
 
 if TYPE_CHECKING:
@@ -90,14 +92,18 @@ def flagged(project: Project, keys: Collection[str]) -> Project:
     return replace(project, agents=tuple(map(deliver, project.agents)))
 
 
-def _ruled(flags: Sequence[str]) -> tuple[str, ...]:
-    """Bare names behind a flag that denies, each as a rule."""
+def _ruled(flags: tuple[str, ...] | str) -> tuple[str, ...] | str:
+    """Bare names behind a flag that denies, each as a rule; words that no shell can split stay as they are."""
+    given, unsplit = words(flags)
+    if unsplit:
+        return flags
     denying = False
     made = []
-    for item in flags:
-        denying = bool(_DENIES.match(item)) or (denying and not item.startswith("-"))
-        made.append(_BARE.sub(lambda match: f"{match[0]}(x)", item) if denying and not item.startswith("-") else item)
-    return tuple(made)
+    for word in given:
+        denying = bool(_DENIES.match(word)) if word.startswith("-") else denying
+        as_rule = denying and not word.startswith("-")
+        made.append(_BARE.sub(lambda match: f"{match[0]}(x)", word) if as_rule else word)
+    return shlex.join(made)
 
 
 def _each(project: Project, agents: Collection[str], change: Callable[[ResolvedAgent], ResolvedAgent]) -> Project:
