@@ -299,6 +299,7 @@ def test_two_endings_name_one_bundle():
         ("---\nallow_unicode: [INVISIBLE]\n---\nx", "AMX112", 2, 17, "`INVISIBLE` names no character"),
         (b"\xff", "AMX106", 1, 1, "byte `0xff` is not UTF-8"),
         ("x\na\u200bb", "AMX305", 2, 2, "invisible character `U+200B` (zero width space)"),
+        ('---\ntitle: "R\\u202e"\n---\nx', "AMX305", 2, 8, "invisible character `U+202E` (right-to-left override)"),
         ("---\ntitle: a\u202eb\n---\nx", "AMX305", 2, 9, "invisible character `U+202E` (right-to-left override)"),
     ],
 )
@@ -342,6 +343,13 @@ def test_bundle_names():
         ("---\nname: notes\ndescription: d\n", "AMX114", 1, 1, "front matter is never closed"),
         ("---\nname: notes\ndescription: a: b\n---\n", "AMX114", 3, 15, "a `:` where no key can stand"),
         ("\ufeff" + SKILL, "AMX209", 1, 1, "the file begins with a byte order mark"),
+        (
+            '---\nname: notes\ndescription: "d\\u202e"\n---\n',
+            "AMX305",
+            3,
+            14,
+            "invisible character `U+202E` (right-to-left override)",
+        ),
         (SKILL + "a\u200bb\n", "AMX305", 6, 2, "invisible character `U+200B` (zero width space)"),
         (b"\xff", "AMX106", 1, 1, "byte `0xff` is not UTF-8"),
     ],

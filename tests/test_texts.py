@@ -93,12 +93,6 @@ def test_files_that_are_not_there(named, code, message, remedy, notes):
     ]
 
 
-def test_hidden_characters_behind_escapes_are_found_too():
-    prose, found = soul('soul: "a\\u202Eb"\n')
-    assert prose.text.text == "a\u202eb\n"
-    assert [(item.code, item.span.line, item.span.column) for item in found] == [("AMX305", 1, 7)]
-
-
 LINE = st.text(alphabet="ab #:-'|é漢", max_size=8).map(str.strip)
 
 

@@ -293,3 +293,23 @@ def test_json_is_read_as_it_is_meant(value):
     node, found = parse(PATH, text.encode("utf-8", "surrogatepass"))
     if not found:
         assert node.plain() == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ('soul: "a\\u202Eb"\n', 7),
+        ('display: "R\\u202e"\n', 10),
+        ('env: {A: "\\e[31m"}\n', 10),
+        ('"a\\u200b": 1\n', 1),
+        ('flags: [x, "\\U000E0041"]\n', 12),
+    ],
+)
+def test_invisible_characters_behind_escapes_are_found(text, column):
+    _, found = parse("a.yaml", text.encode())
+
+    assert [(item.code, item.span.line, item.span.column) for item in found] == [("AMX305", 1, column)]
+
+
+def test_escapes_of_what_can_be_seen_are_no_fault():
+    assert parse("a.yaml", b"a: \"\\u00e9\\n\\t\\u2019\"\nb: '\\u202e'\n")[1] == []

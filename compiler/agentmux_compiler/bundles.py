@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Bundle
 from agentmux_compiler.diagnostics import Diagnostic, Span
+from agentmux_compiler.escaped_text import find_escaped
 from agentmux_compiler.front_matter import split
 from agentmux_compiler.hidden_text import character_of, find_hidden
 from agentmux_compiler.providers import NAMES, canonical
@@ -76,7 +77,7 @@ def _bundle(tree: Tree, name: str, path: str) -> tuple[Bundle, Span | None, list
     front, node, more = validate(BundleFront, document.front or Mapping((), Span(path)))
     found += more
     allowed, more = _allowed(node)
-    found += [*more, *find_hidden(path, text, allowed=allowed)]
+    found += [*more, *find_hidden(path, text, allowed=allowed), *find_escaped(document.front, text, allowed=allowed)]
     providers, more = _providers(node)
     bundle = Bundle(
         name,

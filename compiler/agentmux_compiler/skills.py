@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Skill
 from agentmux_compiler.diagnostics import Diagnostic, Span
+from agentmux_compiler.escaped_text import find_escaped
 from agentmux_compiler.front_matter import split
 from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.spec_errors import found_in
-from agentmux_compiler.tree import leaves_project
+from agentmux_compiler.tree import is_utf8, leaves_project
 from agentmux_compiler.yaml_nodes import Entry, Mapping, Scalar
 
 if TYPE_CHECKING:
@@ -62,14 +63,15 @@ def _skill(tree: Tree, folder: str, name: str, data: bytes) -> tuple[Skill, list
     files = tuple(_files_below(tree, folder, "", MAX_DEPTH))
     fault = name_fault(name)
     found = [invalid_name(path, "skill", name, fault)] if fault else []
-    found += [_not_copied(f"{folder}/{file}") for file in files if tree.read(f"{folder}/{file}") is None]
+    found += [_not_copied(f"{folder}/{file}") for file in files if not _is_copied(tree, f"{folder}/{file}")]
     found += [_too_deep(path)] if any(file.count("/") == MAX_DEPTH for file in files) else []
     text, more = decode(path, data)
     found += [_marked(path) if item.rule is rules.BYTE_ORDER_MARK else item for item in more]
     if text is None:
         return Skill(name, folder, "", files), found
     document, more = split(path, text)
-    found += [*more, *find_hidden(path, text), *_hidden_elsewhere(tree, folder, files)]
+    found += [*more, *find_hidden(path, text), *find_escaped(document.front, text)]
+    found += _hidden_elsewhere(tree, folder, files)
     if document.front is None:
         return Skill(name, folder, "", files), [*found, *([] if more else [_no_front_matter(path)])]
     found += _name_faults(document.front, path, name)
@@ -99,10 +101,16 @@ def _files_below(tree: Tree, folder: str, below: str, depth: int) -> Iterator[st
             yield from _files_below(tree, folder, below + entry, depth - 1)
 
 
+def _is_copied(tree: Tree, path: str) -> bool:
+    return is_utf8(path) and tree.read(path) is not None
+
+
 def _not_copied(path: str) -> Diagnostic:
     """A file with a name that no path on every system may have, or a link that leads out of the project or nowhere."""
     if leaves_project(path):
         return rules.INVALID_SKILL.at(Span(path), f"`{path}` cannot be copied: its name holds `:` or a backslash")
+    if not is_utf8(path):
+        return rules.INVALID_SKILL.at(Span(path), f"`{path}` cannot be copied: its name is not UTF-8")
     return rules.INVALID_SKILL.at(Span(path), f"`{path}` cannot be copied: it is no file inside the project")
 
 

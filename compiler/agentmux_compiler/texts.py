@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
-from agentmux_compiler.hidden_text import find_hidden, hidden_characters, refused
+from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.segment import Text
 from agentmux_compiler.source_names import outside, project_path
 from agentmux_compiler.source_text import decode
@@ -55,7 +55,7 @@ class Library:
     def prose(self, node: Node | None) -> tuple[Prose, list[Diagnostic]]:
         """Text of a checked field: a scalar, or a mapping with `file`."""
         if isinstance(node, Scalar):
-            return (Prose(inline(node)), self._escaped(node)) if isinstance(node.value, str) else (Prose(), [])
+            return Prose(inline(node) if isinstance(node.value, str) else None), []
         named = node.get("file") if isinstance(node, Mapping) else None
         if not isinstance(named, Scalar):
             return Prose(), []
@@ -77,13 +77,6 @@ class Library:
         remedy = near.replace("`", f"`{folder}/" if folder else "`", 1) if near else None
         notes = ("paths are relative to the project",) if self.tree.read(_beside(span.path, path)) is not None else ()
         return rules.MISSING_SOURCE.at(span, f"there is no file `{path}`", help=remedy, notes=notes)
-
-    def _escaped(self, node: Scalar) -> list[Diagnostic]:
-        """Invisible characters that the source writes as escapes, so that no scan of the file has seen them."""
-        hidden = hidden_characters(node.text) if node.style == '"' else ()
-        raw = (self.tree.read(node.span.path) or b"").decode("utf-8", "replace") if hidden else ""
-        unseen = [each for each in hidden if each not in raw]
-        return [refused(node.span, unseen)] if unseen else []
 
 
 def read_text(path: str, data: bytes) -> tuple[Text | None, list[Diagnostic]]:

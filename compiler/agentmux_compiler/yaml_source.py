@@ -13,6 +13,7 @@ from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
+from agentmux_compiler.escaped_text import find_escaped
 from agentmux_compiler.hidden_text import find_hidden, visible
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.yaml_core import core_value
@@ -41,7 +42,7 @@ def parse(path: str, data: bytes) -> tuple[Node | None, list[Diagnostic]]:
         return None, found
     found += find_hidden(path, text)
     node, more = parse_text(path, text)
-    return node, found + more
+    return node, [*found, *more, *find_escaped(node, text)]
 
 
 def parse_text(path: str, text: str) -> tuple[Node | None, list[Diagnostic]]:
