@@ -592,19 +592,31 @@ def test_check_is_red_exactly_when_a_committed_byte_differs(tmp_path_factory, pr
     assert red == ({path} if after != before and not path.startswith(".agentmux") else set())
 
 
+PLAN_FILE = b"""\
+cli_version = "2"
+permission = "ask"
+delivery = "file"
+cwd = "."
+argv = []
+env = []
+segments = [
+  "instructions bundles/style.md -> CLAUDE.md",
+]
+"""
 BASELINE = {
-    "plans/main/claude.yaml": b"segments:\n",
+    "plans/main/claude.toml": PLAN_FILE,
     "segments/bundles/style.md": b"Be brief.\n",
     "files/.gemini/settings.json": b"{}\n",
 }
 
 
 def test_accepting_makes_the_baseline_exactly_what_is_given(tmp_path):
-    assert accept(tmp_path, "snapshots", BASELINE) == []
+    assert accept(tmp_path, "snapshots", BASELINE) == Applied(())
     assert check_snapshots("snapshots", BASELINE, DiskTree(tmp_path)) == []
     (tmp_path / "snapshots/README.md").write_bytes(b"about\n")
     less = {name: data for name, data in BASELINE.items() if not name.startswith("segments")}
-    assert accept(tmp_path, "snapshots", less) == []
+    removed = FileStatus("snapshots/segments/bundles/style.md", "removed", 0, None)
+    assert accept(tmp_path, "snapshots", less) == Applied((removed,))
     assert {path for path in on_disk(tmp_path) if path.startswith("snapshots")} == {
         "snapshots/README.md",
         *(f"snapshots/{name}" for name in less),
@@ -634,7 +646,27 @@ def test_a_stale_missing_or_left_over_snapshot_is_reported(tmp_path):
 
 def test_a_folder_of_somebody_else_is_not_taken_for_a_baseline(tmp_path):
     disk.write_file(tmp_path, "snapshots/files/mine.txt", b"mine")
-    assert found(accept(tmp_path, "snapshots", BASELINE)) == [
+    assert found(accept(tmp_path, "snapshots", BASELINE).diagnostics) == [
         ("AMX601", "`snapshots/files/mine.txt` was not written by agentmux and stands where snapshots should go")
     ]
     assert on_disk(tmp_path) == {"snapshots/files/mine.txt": b"mine"}
+
+
+@pytest.mark.parametrize("path", ["plans/roadmap.md", "plans/q3/goals.toml", "segments/market.md"])
+@pytest.mark.parametrize("accepted", [False, True])
+def test_accepting_touches_nothing_where_a_file_is_not_of_a_baseline(tmp_path, path, accepted):
+    if accepted:
+        accept(tmp_path, "docs", BASELINE)
+    disk.write_file(tmp_path, f"docs/{path}", b"# Mine\n")
+    before = on_disk(tmp_path)
+    assert found(accept(tmp_path, "docs", {**BASELINE, "segments/new.md": b"new\n"}).diagnostics) == [
+        ("AMX601", f"`docs/{path}` was not written by agentmux and stands where snapshots should go")
+    ]
+    assert on_disk(tmp_path) == before
+
+
+def test_a_plan_with_conflict_markers_is_still_of_a_baseline(tmp_path):
+    accept(tmp_path, "snapshots", BASELINE)
+    disk.write_file(tmp_path, "snapshots/plans/main/claude.toml", b"<<<<<<< a\n" + PLAN_FILE)
+    assert accept(tmp_path, "snapshots", {}).diagnostics == ()
+    assert {path for path in on_disk(tmp_path) if path.startswith("snapshots")} == set()

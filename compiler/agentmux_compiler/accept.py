@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import blocks
 from agentmux_compiler.disk import digest_at, remove_file, write_file
 from agentmux_compiler.folders import parents
+from agentmux_compiler.report import FileStatus
+from agentmux_compiler.snapshots.plan_file import PlanFile, loads
 from agentmux_compiler.tree import DiskTree, byte_order, digest
-from agentmux_compiler.writes import building, refused
+from agentmux_compiler.writes import Applied, building, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,33 +23,69 @@ if TYPE_CHECKING:
 
 PLANS = "plans"
 # Plans name segments and files: those are written first, so that no plan ever names what is not there yet.
-PARTS = ("segments", "files", PLANS)
+SEGMENTS = "segments"
+PARTS = (SEGMENTS, "files", PLANS)
+_PLAN_PATH = re.compile(rf"{PLANS}/[^/]+/[^/]+\.toml")
+# What a plan's file still says when a merge left conflict markers in it.
+_PLAN_LINE = re.compile(rb"^cli_version = \".*^segments = \[", re.MULTILINE | re.DOTALL)
 
 
-def accept(root: Path, folder: str, files: Mapping[str, bytes]) -> list[Diagnostic]:
-    """Write the baseline's files and remove what else lies in its three parts; nothing beside these is touched.
+def accept(root: Path, folder: str, files: Mapping[str, bytes]) -> Applied:
+    """Write the baseline's files and remove what else of an earlier one lies in its three parts.
+
+    Nothing at all is done where a file in these is not agentmux's. The result names what was removed, and after a
+    failure what was written before it.
 
     Args:
         root: the project's folder.
         folder: the baseline's, relative to the project.
         files: every file of the baseline, by path relative to `folder`.
     """
-    left = _left_over(folder, files, DiskTree(root))
-    if left and not (root / folder / PLANS).is_dir():
-        return [blocks.foreign_snapshot(path) for path in left]
-    path = folder
+    tree = DiskTree(root)
+    left = _left_over(folder, files, tree)
+    if foreign := foreign_files(folder, files, tree):
+        return Applied((), tuple(foreign))
+    path, written, removed = folder, [], []
     try:
         with building(root):
             for name in sorted(files, key=_write_order):
                 path = f"{folder}/{name}"
                 if digest_at(root, path) != digest(files[name]):
                     write_file(root, path, files[name])
+                    written.append(FileStatus(path, "written", len(files[name]), digest(files[name])))
             for path in left:
                 remove_file(root, path)
+                removed.append(FileStatus(path, "removed", 0, None))
                 _remove_emptied(root, folder, path)
     except OSError as error:
-        return [refused(path, error)]
-    return []
+        return Applied((*written, *removed), (refused(path, error),))
+    return Applied(tuple(removed))
+
+
+def foreign_files(folder: str, files: Mapping[str, bytes], tree: Tree) -> list[Diagnostic]:
+    """Every file that accepting would remove and that is not recognisably of an earlier baseline.
+
+    Of that are lists of plans, the segments they name, and, where there is such a list, outputs that are kept whole.
+    """
+    below = f"{folder}/"
+    plans = {path: data for path in _below(f"{folder}/{PLANS}", tree) if (data := _plan(path, below, tree))}
+    left = _left_over(folder, files, tree)
+    return [blocks.foreign_snapshot(path) for path in left if not _is_ours(path, below, plans)]
+
+
+def _plan(path: str, below: str, tree: Tree) -> bytes | None:
+    """Bytes of a plan's file, None where a file is none."""
+    data = tree.read(path) if _PLAN_PATH.fullmatch(path.removeprefix(below)) else None
+    return data if data and (isinstance(loads(data), PlanFile) or _PLAN_LINE.search(data)) else None
+
+
+def _is_ours(path: str, below: str, plans: Mapping[str, bytes]) -> bool:
+    part, _, name = path.removeprefix(below).partition("/")
+    if part == PLANS:
+        return path in plans
+    if part == SEGMENTS:
+        return any(f" {name}".encode() in data for data in plans.values())
+    return bool(plans)
 
 
 def check_snapshots(folder: str, files: Mapping[str, bytes], tree: Tree) -> list[Diagnostic]:

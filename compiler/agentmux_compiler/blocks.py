@@ -148,7 +148,7 @@ def foreign_snapshot(path: str) -> Diagnostic:
     return rules.FOREIGN_FILE.at(
         Span(path),
         f"`{path}` was not written by agentmux and stands where snapshots should go",
-        help="give snapshots another folder: `paths: {snapshots: FOLDER}` in `agents.d/_project.yaml`",
+        help="move it away, or give snapshots another folder: `paths: {snapshots: FOLDER}` in `agents.d/_project.yaml`",
     )
 
 

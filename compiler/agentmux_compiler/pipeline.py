@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import __version__, emit, snapshots, writes
-from agentmux_compiler.accept import accept, check_snapshots
+from agentmux_compiler.accept import accept, check_snapshots, foreign_files
 from agentmux_compiler.agent import Project
 from agentmux_compiler.base import prefixes_at
 from agentmux_compiler.baseline_outputs import known_outputs
@@ -124,7 +124,8 @@ def run_build(
     writing, blocked = _plan_writes(root, outputs, baseline, options)
     unreadable = () if options.accept else found  # accepting writes the baseline anew
     anew = _anew(compiled, options.scope, tree) if options.compare else ()
-    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked, *anew))
+    unaccepted = _not_acceptable(compiled, baseline, options.scope, tree) if options.accept else []
+    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked, *unaccepted, *anew))
     if options.check:
         diagnostics = ordered((*diagnostics, *_drift(writing, baseline, compiled, options.scope, tree)))
     if options.check or has_errors(diagnostics):
@@ -181,6 +182,14 @@ def _plan_writes(
     return plan, [*found, *blocked]
 
 
+def _not_acceptable(compiled: Compiled, baseline: Baseline, scope: Scope, tree: DiskTree) -> list[Diagnostic]:
+    """Why the baseline cannot be moved."""
+    if has_errors(compiled.diagnostics):
+        return []
+    files = snapshots.narrowed(compiled.plans, baseline, scope)
+    return foreign_files(compiled.settings.snapshots, files, DiskTree(tree.root))
+
+
 def _drift(
     writing: WritePlan, baseline: Baseline, compiled: Compiled, scope: Scope, tree: DiskTree
 ) -> list[Diagnostic]:
@@ -202,7 +211,8 @@ def _emit(
     if not options.accept or has_errors(applied.diagnostics):
         return applied.files, applied.diagnostics
     files = snapshots.narrowed(compiled.plans, baseline, options.scope)
-    return applied.files, (*applied.diagnostics, *accept(root, compiled.settings.snapshots, files))
+    accepted = accept(root, compiled.settings.snapshots, files)
+    return (*applied.files, *accepted.files), (*applied.diagnostics, *accepted.diagnostics)
 
 
 def _heard(diagnostics: Iterable[Diagnostic], settings: Settings) -> tuple[Diagnostic, ...]:

@@ -120,7 +120,7 @@ class BaselineExtension(SingleFileSnapshotExtension):
 
     @classmethod
     def write_snapshot_collection(cls, *, snapshot_collection: SnapshotCollection, **_options: Any) -> None:
-        refused = accept(cls.project, cls.folder, unpack(next(iter(snapshot_collection)).data))
+        refused = accept(cls.project, cls.folder, unpack(next(iter(snapshot_collection)).data)).diagnostics
         if refused:
             pytest.fail(renderer("full").diagnostics(refused, _view(cls.project)), pytrace=False)
 
