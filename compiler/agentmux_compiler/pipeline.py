@@ -116,6 +116,8 @@ def run_build(
     """
     tree = tree or DiskTree(root)
     compiled = compiled or compile_project(tree)
+    if has_errors(compiled.diagnostics):  # what a broken source leaves out would seem to be dropped
+        return Built(BuildReport(compiled.diagnostics, (), _NOT_COMPARED))
     plans = compiled.plans
     baseline, found = snapshots.read(tree, compiled.settings.snapshots, [plan.prefix for plan in plans])
     accepted = snapshots.relaid(baseline.plans)
