@@ -152,6 +152,15 @@ def foreign_snapshot(path: str) -> Diagnostic:
     )
 
 
+def shared_snapshot(path: str, others: Sequence[str], command: str) -> Diagnostic:
+    """`others` are plans that the command at hand does not accept, `command` is one that accepts them too."""
+    return rules.STALE_SNAPSHOT.at(
+        Span(path),
+        f"`{path}` cannot be accepted for some plans only: {_listed(others)} hold its old text too",
+        help=f"run `{command}` to accept them together, or `agentmux build --accept` to accept all",
+    )
+
+
 def has_conflict(current: bytes, wanted: bytes) -> bool:
     """Whether a file holds git's conflict markers that its sources do not quote."""
     return bool(_CONFLICT.search(current)) and not _CONFLICT.search(wanted)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agentmux_compiler import __version__, emit, snapshots, writes
+from agentmux_compiler import __version__, blocks, emit, snapshots, writes
 from agentmux_compiler.accept import accept, check_snapshots, foreign_files
 from agentmux_compiler.agent import Project
 from agentmux_compiler.base import prefixes_at
@@ -31,7 +31,7 @@ from agentmux_compiler.resolve import resolve
 from agentmux_compiler.rules import BROKEN_BASE
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
-from agentmux_compiler.tree import DiskTree, Tree
+from agentmux_compiler.tree import DiskTree, Tree, byte_order
 from agentmux_compiler.write_plan import statuses
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def run_build(
         return Built(BuildReport(diagnostics, statuses(writing, dry=True), changes))
     files, refused = _emit(root, writing, compiled, baseline, options)
     written = [file.path for file in files if file.status == "written"]
-    unknown = uncommitted(written, plans) if (root / ".git").exists() else []
+    unknown = uncommitted(written, plans) if baseline.plans and (root / ".git").exists() else []
     report = BuildReport(ordered((*diagnostics, *refused, *_heard(unknown, compiled.settings))), files, changes)
     return Built(report, writing.paths, any(output.volatile for output in joined(plans)))
 
@@ -186,10 +186,19 @@ def _plan_writes(
 
 def _not_acceptable(compiled: Compiled, baseline: Baseline, scope: Scope, tree: DiskTree) -> list[Diagnostic]:
     """Why the baseline cannot be moved."""
-    if has_errors(compiled.diagnostics):
-        return []
-    files = snapshots.narrowed(compiled.plans, baseline, scope)
-    return foreign_files(compiled.settings.snapshots, files, DiskTree(tree.root))
+    folder, files = compiled.settings.snapshots, snapshots.narrowed(compiled.plans, baseline, scope)
+    shared = snapshots.shared_edits(compiled.plans, baseline, scope)
+    agents = {plan.agent for plans in shared.values() for plan in plans}
+    there = {agent.name for agent in compiled.project.agents}
+    together = sorted({*scope.agents, *agents}, key=byte_order) if scope.agents and agents <= there else []
+    command = " ".join(["agentmux build", *together, "--accept"])
+    return [
+        *foreign_files(folder, files, DiskTree(tree.root)),
+        *(
+            blocks.shared_snapshot(f"{folder}/segments/{name}", [plan.key for plan in shared[name]], command)
+            for name in sorted(shared, key=byte_order)
+        ),
+    ]
 
 
 def _drift(

@@ -68,7 +68,8 @@ def run(project, capsys, monkeypatch):
 
 def figures(text):
     """The text with `N` for its figures, which the catalog of providers and the tokenizers decide."""
-    return re.sub(r"\b\d[\d,.]*(?= of |%| %| tokens| bytes|\)|,| in `)", "N", re.sub("[█░]+", "[bar]", text))
+    number = r"\b\d[\d,]*(\.\d+)?(?= of |%| %| tokens| bytes|\)|,| in |\n)"
+    return re.sub(number, "N", re.sub("[█░]+", "[bar]", text))
 
 
 def test_the_first_build(run, snapshot):
@@ -121,9 +122,10 @@ def test_an_edit_is_a_note_and_no_warning(run, project):
     project.edit("bundles/security.md", "Never", "Do not ever")
     code, out, err = run("diff", "--format", "concise", "--fail-on", "warning")
     assert (code, err) == (0, "")
-    assert re.sub(r"[\d,]+ tokens", "N tokens", out) == (
-        "bundles/security.md:3:1: AMX501 reviewer/claude: `bundles/security.md` was edited, N tokens lost\n"
-        "bundles/security.md:3:1: AMX501 reviewer/codex: `bundles/security.md` was edited, N tokens lost\n"
+    edit = "bundles/security.md:3:1: AMX501 reviewer/{}: `bundles/security.md` was edited, N tokens paid again in a new "
+    assert re.sub(r"[\d,]+(?= tokens| in )|\$[\d.]+", "N", out) == (
+        f"{edit.format('claude')}session (N), N in one with another prompt (N), none in one that goes on\n"
+        f"{edit.format('codex')}session, none in one with another prompt, none in one that goes on\n"
         "Prefixes: 2 broken.\n"
     )
 
@@ -200,6 +202,35 @@ def test_a_narrowed_build_leaves_the_rest_alone(run, project):
         "Accept with `agentmux build tester --provider codex --accept`."
         in run("build", "tester", "--provider", "codex")[1]
     )
+
+
+def test_accepting_one_agent_accepts_nothing_for_another(run, project):
+    project.write("agents.d/tester.yaml", "providers: {codex: {}}\nbundles: [security]\n")
+    run("build", "--accept")
+    project.edit("bundles/security.md", "Never", "Do not ever")
+    before = project.files()
+    code, out, err = run("build", "tester", "--accept", "--format", "concise")
+    assert (code, err, project.files()) == (1, "", before)
+    assert (
+        "`snapshots/segments/bundles/security.md` cannot be accepted for some plans only: `reviewer/claude`, "
+        "`reviewer/codex` hold its old text too"
+    ) in out
+    assert (
+        "run `agentmux build reviewer tester --accept` to accept them together" in run("build", "tester", "--accept")[1]
+    )
+    assert run("build", "reviewer", "tester", "--accept")[0] == 0
+    assert run("build", "--check")[0] == 0
+
+
+def test_a_broken_spec_is_not_a_deleted_one(run, project):
+    project.write("agents.d/main.yaml", "providers: {claude: {delivery: file}}\ninstructions: Be kind.\n")
+    run("build", "--accept")
+    project.write("agents.d/main.yaml", "a: [\n")
+    before = project.files()
+    code, out, err = run("build", "--check", "--format", "json")
+    report = json.loads(out)
+    assert (code, err, project.files(), report["files"]) == (1, "", before, [])
+    assert {item["code"] for item in report["diagnostics"]} == {"AMX101"}
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,19 @@ def narrowed(plans: Sequence[Lowered], baseline: Baseline, scope: Scope) -> Mapp
     return {**files, **prefix_files([_with(plan, texts) for plan in kept]), **snapshot_files(accepted)}
 
 
+def shared_edits(plans: Sequence[Lowered], baseline: Baseline, scope: Scope) -> dict[str, list[PlanPrefix]]:
+    """Segments that accepting the plans in scope would change for others too: those others, by the segment's name."""
+    texts = {part.name: part.text for plan in scope.of(plans) for part in plan.prefix.segments if part.body}
+    found: dict[str, list[PlanPrefix]] = {}
+    for plan in baseline.plans.values():
+        if scope.holds(plan.agent, plan.provider):
+            continue
+        names = {part.name for part in plan.segments if part.body and texts.get(part.name, part.text) != part.text}
+        for name in names:
+            found.setdefault(name, []).append(plan)
+    return found
+
+
 def _with(plan: PlanPrefix, texts: Mapping[str, Text]) -> PlanPrefix:
     parts = (replace(part, body=texts.get(part.name, part.body)) for part in plan.segments)
     return replace(plan, segments=tuple(parts))
