@@ -29,7 +29,7 @@ from agentmux_launcher.supervise import Grace, Inbox, Signalled, Typed
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
 FAKE = Path(__file__).parents[1] / "fake_cli.py"
-SHORT = Grace(asked=0.5, terminated=0.5, drained=0.5, finished=5)
+SHORT = Grace(asked=0.5, terminated=2.0, drained=0.5, finished=5)
 FRAMES = {
     "claude": "claude-stream-json",
     "codex": "codex-json",

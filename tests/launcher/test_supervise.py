@@ -20,7 +20,7 @@ from agentmux_launcher.supervise import Child, Closed, Errors, Gone, Grace, Inbo
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
 FAKE = Path(__file__).parents[1] / "fake_cli.py"
-SHORT = Grace(asked=0.4, terminated=0.4, drained=0.3, finished=0.5)
+SHORT = Grace(asked=1.2, terminated=0.8, drained=0.5, finished=1.0)
 RUN = "20261130-supervise-test"
 
 
