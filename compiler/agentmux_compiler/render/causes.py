@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agentmux_compiler.diagnostics import Rule
+    from agentmux_compiler.report import Break
 
 PHRASES = {
     "edited": "{} was edited",
@@ -99,5 +100,20 @@ def under_another_key(plan: PlanDiff) -> bool:
     return any(change.code == CACHE_KEY_CHANGED.code for change in unmasked(plan))
 
 
+def quoted(cause: Cause) -> Break | None:
+    """The first break whose text stands for the whole cause; None where a field showed otherwise in each plan."""
+    breaks = [plan.first_break for plan in cause.plans if plan.first_break]
+    if not breaks or under_another_key(cause.plans[0]) or breaks[0].before == breaks[0].after:
+        return None
+    texts = {(each.before, each.after) for each in breaks}
+    return breaks[0] if len(texts) == 1 or _names_segment(cause.reason) else None
+
+
+def _names_segment(reason: str) -> bool:
+    return "{}" in PHRASES.get(reason, "{}")
+
+
 def _identity(change: Change) -> tuple[object, ...]:
-    return (change.reason, change.segment, change.path, change.line, change.column, change.code)
+    """What is one cause: of a field of the launch, the first part of the CLI's own that showed it says nothing."""
+    segment = change.segment if _names_segment(change.reason) else None
+    return (change.reason, segment, change.path, change.line, change.column, change.code)

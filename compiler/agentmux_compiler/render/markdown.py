@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import has_errors, ordered
-from agentmux_compiler.render.causes import causes, lost_tokens, phrase, place, under_another_key, unmasked
+from agentmux_compiler.render.causes import causes, lost_tokens, phrase, place, quoted, under_another_key, unmasked
 from agentmux_compiler.render.markup import cell, code, fenced, html, prose
 from agentmux_compiler.render.prefixes import FOLDED, counted, excerpts, measured, methods, named
 from agentmux_compiler.render.words import count, number
@@ -176,8 +176,8 @@ def _where(plan: PlanDiff) -> str:
 
 def _excerpts(cause: Cause) -> Iterator[str]:
     """The text before and after, of the first plan; a key's values are told by its detail."""
-    first = cause.plans[0].first_break
-    if first is None or first.before == first.after or first.layer == "key":
+    first = quoted(cause)
+    if first is None:
         return
     before, after = excerpts(first.before, first.after, drawn=cause.reason == "whitespace")
     yield ""

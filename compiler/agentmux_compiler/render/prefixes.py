@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.render.causes import causes, phrase, under_another_key, unmasked
+from agentmux_compiler.render.causes import causes, phrase, quoted, under_another_key, unmasked
 from agentmux_compiler.render.snippet import gutter, snippet
 from agentmux_compiler.render.visible import head, padded, visible, with_white_space
 from agentmux_compiler.render.words import count, number
@@ -106,8 +106,8 @@ def _where(plan: PlanDiff) -> str:
 
 def _quotes(cause: Cause, view: View) -> list[str]:
     """The text before and after; a key's values are told by a note."""
-    first = cause.plans[0].first_break
-    if first is None or first.before == first.after or under_another_key(cause.plans[0]):
+    first = quoted(cause)
+    if first is None:
         return []
     before, after = excerpts(first.before, first.after, drawn=cause.reason == "whitespace")
     return [view.paint("lost", f"- {before}"), view.paint("kept", f"+ {after}")]
