@@ -59,7 +59,10 @@ def test_a_skill_with_such_a_file_is_not_adopted_in_part(write_project):
     (root / ".claude/skills/deploy/SKILL.md").write_text(SOURCES["skills/deploy/SKILL.md"])
     files_out, reason = take_in_skill(".claude/skills/deploy", DiskTree(root), Settings())
 
-    assert (files_out, reason) == ({}, "`.claude/skills/deploy/a:b.txt` cannot be read inside the project")
+    assert (files_out, reason) == (
+        {},
+        "`.claude/skills/deploy/a:b.txt` cannot be read inside the project, or its name is not UTF-8",
+    )
 
 
 @pytest.mark.parametrize("folder", ["agents.d", "bundles", "skills", "skills/deploy"])

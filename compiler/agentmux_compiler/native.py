@@ -17,7 +17,7 @@ from agentmux_compiler.segment import Segment, Text
 from agentmux_compiler.site import below, folders_to, is_committed
 from agentmux_compiler.source_text import decode
 from agentmux_compiler.suggest import listing
-from agentmux_compiler.tree import byte_order
+from agentmux_compiler.tree import byte_order, is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -101,7 +101,14 @@ def _file(path: str, outputs: Outputs, tree: Tree) -> NativeFile | None:
         output, segments = outputs[path]
         return NativeFile(path, output.content, output, segments)
     data = tree.read(path) if is_committed(path) else None
-    return None if data is None or carries_header(data) else NativeFile(path, data)
+    return None if data is None or carries_header(data) else NativeFile(_as_text(path), data)
+
+
+def _as_text(path: str) -> str:
+    """A path as it is shown and stored: a byte that is not UTF-8 as `%FF`, since no backslash may stand in a path."""
+    if is_utf8(path):
+        return path
+    return "".join(each if is_utf8(each) else f"%{ord(each) & 0xFF:02X}" for each in path)
 
 
 def _is_read(facts: Instructions, file: NativeFile) -> bool:

@@ -32,4 +32,4 @@ def filled(outputs: Sequence[OutputFile], plans: Sequence[Lowered], root: Path, 
 
 def _filled(output: OutputFile, folders: Mapping[str, str], today: str) -> OutputFile:
     values = {"DATE": today, "WORKING_DIR": folders[output.owners[0]]}
-    return replace(output, content=fill_volatile(output.content.decode(), values).encode())
+    return replace(output, content=fill_volatile(output.content.decode(), values).encode("utf-8", "surrogateescape"))

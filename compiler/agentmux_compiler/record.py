@@ -91,7 +91,9 @@ def save(  # noqa: PLR0913  a record is made of these
         return False
     value = {"format": FORMAT, "record": to_json(record), "report": _report_to_json(_settled(report))}
     with contextlib.suppress(OSError):
-        write_file(root, path, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+        write_file(
+            root, path, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        )
         return True
     return False
 

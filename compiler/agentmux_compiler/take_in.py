@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.source_names import name_fault
+from agentmux_compiler.tree import is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,9 +74,9 @@ def take_in_skill(folder: str, tree: Tree, settings: Settings) -> tuple[dict[str
     if tree.names(target):
         return {}, f"there is a skill `{target}` already"
     found = {path: tree.read(path) for path in _below(folder, tree)}
-    lost = next((path for path, data in found.items() if data is None), None)
+    lost = next((path for path, data in found.items() if data is None or not is_utf8(path)), None)
     if lost:
-        return {}, f"`{lost}` cannot be read inside the project"
+        return {}, f"`{lost}` cannot be read inside the project, or its name is not UTF-8"
     return {target + path.removeprefix(folder): data for path, data in found.items() if data is not None}, None
 
 

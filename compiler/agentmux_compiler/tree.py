@@ -89,6 +89,11 @@ def byte_order(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
+def is_utf8(path: str) -> bool:
+    """Whether a path from disk is text: other bytes in names stand for lone surrogates."""
+    return path.isascii() or not any("\ud800" <= each <= "\udfff" for each in path)
+
+
 def find(root: Path, path: str) -> Found:
     """Walk a relative path on disk, component by component, never through a link."""
     parts = path.split("/")

@@ -10,6 +10,7 @@ from agentmux_compiler.diagnostics import Severity, ordered
 from agentmux_compiler.render.causes import causes, told
 from agentmux_compiler.render.words import whole
 from agentmux_compiler.rules import RULES
+from agentmux_compiler.tree import byte_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,4 +69,4 @@ def _location(span: Span) -> dict[str, Any]:
     region = {"startLine": span.line, "startColumn": span.column}
     if (span.end_line, span.end_column) > (span.line, span.column):
         region |= {"endLine": span.end_line, "endColumn": span.end_column}
-    return {"artifactLocation": {"uri": quote(span.path), "uriBaseId": "%SRCROOT%"}, "region": region}
+    return {"artifactLocation": {"uri": quote(byte_order(span.path)), "uriBaseId": "%SRCROOT%"}, "region": region}
