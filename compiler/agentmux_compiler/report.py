@@ -79,7 +79,8 @@ class Advice:
 class PlanDiff:
     """One plan against its baseline. `verdict`: unchanged, kept, broken, new, removed.
 
-    `own` is `text` over the project's own text alone, without the parts that are the CLI's.
+    `own` is `text` over the project's own text alone, without the parts that are the CLI's. `prefill_rate` is the one
+    the project states, in tokens per second.
     """
 
     agent: str
@@ -100,6 +101,7 @@ class PlanDiff:
     certainty: str | None = None
     own: TextKept | None = None
     advice: tuple[Advice, ...] = ()
+    prefill_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def run(project, capsys, monkeypatch):
 
 def figures(text):
     """The text with `N` for its figures, which the catalog of providers and the tokenizers decide."""
-    number = r"\b\d[\d,]*(\.\d+)?(?= of |%| %| tokens| bytes|\)|,| in |\n)"
+    number = r"(?<![-:])\b\d[\d,]*(\.\d+)?(?= of |%| %| tokens| bytes|\)|,| in |\n)"
     return re.sub(number, "N", re.sub("[█░]+", "[bar]", text))
 
 
@@ -122,7 +122,9 @@ def test_an_edit_is_a_note_and_no_warning(run, project):
     project.edit("bundles/security.md", "Never", "Do not ever")
     code, out, err = run("diff", "--format", "concise", "--fail-on", "warning")
     assert (code, err) == (0, "")
-    edit = "bundles/security.md:3:1: AMX501 reviewer/{}: `bundles/security.md` was edited, N tokens paid again in a new "
+    edit = (
+        "bundles/security.md:3:1: AMX501 reviewer/{}: `bundles/security.md` was edited, N tokens paid again in a new "
+    )
     assert re.sub(r"[\d,]+(?= tokens| in )|\$[\d.]+", "N", out) == (
         f"{edit.format('claude')}session (N), N in one with another prompt (N), none in one that goes on\n"
         f"{edit.format('codex')}session, none in one with another prompt, none in one that goes on\n"
@@ -244,6 +246,9 @@ def test_a_broken_spec_is_not_a_deleted_one(run, project):
         (["diff", "--base", "elsewhere"], "no baseline at `elsewhere`"),
         (["diff", "--base", "git:nowhere"], "no baseline at `git:nowhere`"),
         (["build", "--watch", "--check"], "`--check` and watching exclude each other\n"),
+        (["build", "--watch", "--format", "json"], "`--format` and watching exclude each other\n"),
+        (["build", "--watch", "--fail-on", "never"], "`--fail-on` and watching exclude each other\n"),
+        (["build", "--check", "--accept"], "`--check` and `--accept` exclude each other\n"),
     ],
 )
 def test_names_that_are_not_there_are_refused(run, arguments, message):

@@ -37,3 +37,19 @@ def test_a_server_is_one_cause(changed):
     text = changed(SPEC + "mcp: {issues: {command: issues-mcp}}\n")
     assert text.count("warning[AMX507]") == 1
     assert "other tools: 3 prefixes break" in text
+
+
+def test_another_key_loses_all_even_where_the_text_changed_too(changed):
+    spec = SPEC.replace("opus", "opus, effort: low").replace("Review.", "Review well.")
+    text = changed(spec)
+    row = next(line for line in text.splitlines() if "a/claude" in line)
+    assert " lost to another key, and " in row
+    assert row.endswith(" bytes) differ besides")
+    assert "an effort is a key of the cache, not text\n" in text
+    assert "byte for byte" not in text
+
+
+def test_another_key_alone_sends_the_same_text(changed):
+    text = changed(SPEC.replace("opus", "opus, effort: low"))
+    assert "are the same, but the cache has them under another key" in text
+    assert "sends the same text, byte for byte" in text

@@ -6,6 +6,7 @@ from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.render import FORMATS, View, renderer
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.report import (
+    Advice,
     Break,
     BuildReport,
     Change,
@@ -18,6 +19,7 @@ from agentmux_compiler.report import (
 )
 from agentmux_compiler.rules import (
     ALSO_READ,
+    NOT_WRITABLE,
     STALE_OUTPUT,
     UNDEFINED_VARIABLE,
     UNKNOWN_FIELD,
@@ -86,7 +88,20 @@ PLANS = (
         ),
         changes=(reordered(masked=False), reordered(masked=True), reordered(masked=True)),
         own=text_kept(5000, 333),
-        scenarios={"relaunch": Scenario(6144, 1024, 5120, 12, 0.0256, 1.5), "new_prompt": None},
+        scenarios={
+            "relaunch": Scenario(6144, 1024, 5120, 12, 0.0256, 1.5),
+            "new_prompt": Scenario(1024, 1024, 0, 12, 0.0, 0.0),
+            "resume": Scenario(6144, 6144, 0, 4700, 0.0, 0.0),
+        },
+        usd_per_day=0.512,
+        price_as_of="2026-11-10",
+        ttl="5m",
+        certainty="documented, an upper bound",
+        advice=(
+            Advice("list them in the accepted order", 5120, "relaunch"),
+            Advice("make it together with the next upgrade", 5000, "relaunch"),
+        ),
+        prefill_rate=3400.0,
     ),
     plan(
         "reviewer",
@@ -97,6 +112,11 @@ PLANS = (
             "user", "bundles/security.md", "agents.d/reviewer.yaml", 5, 47320, "## House style\n", "## Security\n"
         ),
         changes=(reordered(masked=False), reordered(masked=True)),
+        scenarios={name: Scenario(9984, 4992, 4992, 0, 0.002, None) for name in ("relaunch", "new_prompt", "resume")},
+        price_as_of="2026-11-10",
+        ttl="24h",
+        certainty="documented",
+        advice=(Advice("list them in the accepted order", 4992, "relaunch"),),
     ),
     plan("reviewer", "gemini", "kept", text_kept(900, 900), changes=(reordered(masked=True),)),
     plan(
@@ -168,6 +188,20 @@ def test_a_check_says_what_a_build_would_write(snapshot):
     stale = STALE_OUTPUT.at(Span("CLAUDE.md"), "`CLAUDE.md` is not what a build gives", help="run `agentmux build`")
     report = BuildReport((stale,), files, DiffReport("snapshots", (), summarise(())))
     assert renderer("full").build(report, VIEW) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("statuses", "done"),
+    [
+        (["written", "removed", "written"], "not all was done: 2 files written and 1 file removed"),
+        (["would-write", "unchanged"], "nothing was written"),
+    ],
+)
+def test_a_failure_says_what_was_done_before_it(statuses, done):
+    files = tuple(FileStatus(f"{name}.md", status, 0, None) for name, status in enumerate(statuses))
+    fault = NOT_WRITABLE.at(Span("CLAUDE.md"), "no")
+    out = renderer("full").build(BuildReport((fault,), files, DiffReport("snapshots", (), summarise(()))), View(str))
+    assert out.endswith(f"1 error; {done}\n")
 
 
 def test_many_plans_are_folded(snapshot):

@@ -1,7 +1,7 @@
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.render.line import rebuilt
 from agentmux_compiler.report import BuildReport, DiffReport, FileStatus, PlanDiff, TextKept, summarise
-from agentmux_compiler.rules import INVALID_YAML, UNUSED_BUNDLE
+from agentmux_compiler.rules import INVALID_YAML, NOT_WRITABLE, UNUSED_BUNDLE
 
 
 def report(diagnostics=(), statuses=(), lost=()):
@@ -32,4 +32,11 @@ def test_the_first_error_and_how_many_more():
     errors = [INVALID_YAML.at(Span("agents.d/a.yaml", line, 2), "a \x1b[31mcolon") for line in (3, 4, 9)]
     assert rebuilt(report(errors), 0.5) == (
         "error[AMX101] agents.d/a.yaml:3:2: a \\x1b[31mcolon; 2 more errors; nothing was written  0.50 s"
+    )
+
+
+def test_what_was_done_before_an_error():
+    fault = NOT_WRITABLE.at(Span("CLAUDE.md"), "no")
+    assert rebuilt(report([fault], ["written", "removed", "unchanged"]), 0.5) == (
+        "error[AMX607] CLAUDE.md:1:1: no; not all was done: rebuilt 2 files  0.50 s"
     )

@@ -64,6 +64,7 @@ def costed(found: PlanDiff, before: PlanPrefix, after: PlanPrefix, stated: State
         verdict="kept" if nothing_lost else found.verdict,
         scenarios=per_scenario,
         usd_per_day=None if nothing_lost else _per_day(found, per_scenario["relaunch"], after, stated),
+        prefill_rate=stated.prefill_rate,
         price_as_of=cost.as_of if cost else None,
         ttl=rules.lifetime if rules.seconds is not None else None,
         certainty=certainty(caching.backend, rules, effort_changed=before.effort != after.effort),

@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from agentmux_compiler.prefix.rendered import Piece
 
 
-def axis_detail(axis: str, before: PlanPrefix, after: PlanPrefix, layer: str | None) -> str:
-    """What became of a field of the launch, and what that does; `layer` is where the text parts, if it does."""
+def axis_detail(axis: str, before: PlanPrefix, after: PlanPrefix, layer: str | None, *, alone: bool = True) -> str:
+    """What became of a field of the launch, and what that does.
+
+    `layer` is where the field parts the text, if it does; `alone` says that nothing else does either.
+    """
     if axis == "tree":
         return "the CLI lists its folder to the model, and another file of ours lies there or is gone"
     if axis == "catalog":
         return "nothing asked for it: the catalog describes the request of this CLI anew"
     changed = _changed(axis, before, after)
     if axis in KEYS:
-        return f"{changed}; {_key_effect(axis, after, layer)}"
+        return f"{changed}; {_key_effect(axis, after, layer, alone=alone)}"
     return changed if layer else f"{changed}; no text of the prefix depends on it"
 
 
@@ -43,12 +46,14 @@ ELSEWHERE = {
 }
 
 
-def _key_effect(axis: str, after: PlanPrefix, layer: str | None) -> str:
+def _key_effect(axis: str, after: PlanPrefix, layer: str | None, *, alone: bool) -> str:
     keyed = KEYED.get(axis) or EFFORT[effort_rendered(after)]
     if axis == "backend":
         return keyed
     if layer:
         return f"{keyed}, and `{after.provider}` also sends another text from `{layer}` on"
+    if not alone:
+        return keyed
     return f"{keyed}: `{after.provider}` sends the same text, byte for byte, with another parameter"
 
 

@@ -246,7 +246,7 @@ def _without_text(found: Sequence[Event], pair: Comparison) -> list[Event]:
             axis,
             pair.place(AXES[axis].place),
             None,
-            axis_detail(axis, pair.before, pair.after, None),
+            axis_detail(axis, pair.before, pair.after, None, alone=not any(event.shows for event in found)),
             shows=False,
             axis=axis,
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.render.costs import advice_lines, paid_again
 from agentmux_compiler.render.words import count
 from agentmux_compiler.report import Change, PlanDiff
 from agentmux_compiler.rules import CACHE_KEY_CHANGED, PREFIX_BROKEN, RULES
@@ -60,8 +61,13 @@ class Cause:
 
 def told(cause: Cause) -> str:
     """A cause as lines of one text: what happened, then a line per plan with what it costs."""
-    rows = (f"{plan.agent}/{plan.provider}: {count(lost_tokens(plan), 'token')} lost" for plan in cause.plans)
-    return "\n".join([f"{cause.what}, which breaks the prefix", *rows])
+    rows = (f"{plan.agent}/{plan.provider}: {paid_again(plan) or _lost_text(plan)}" for plan in cause.plans)
+    advice = (f"help: {line}" for line in advice_lines(cause.plans))
+    return "\n".join([f"{cause.what}, which breaks the prefix", *rows, *advice])
+
+
+def _lost_text(plan: PlanDiff) -> str:
+    return f"{count(lost_tokens(plan), 'token')} lost"
 
 
 def causes(plans: Iterable[PlanDiff]) -> list[Cause]:
@@ -88,11 +94,14 @@ def phrase(change: Change) -> str:
 
 
 def lost_tokens(plan: PlanDiff) -> int:
-    """Tokens a change costs: the largest loss of a scenario, else of the text (all of it under another key)."""
+    """Tokens a change costs: the largest loss of a scenario, else of our own text (all text under another key)."""
     losses = [each.lost for each in plan.scenarios.values() if each and each.lost is not None]
     if losses:
         return max(losses)
-    return plan.text.tokens_total - (0 if under_another_key(plan) else plan.text.tokens_kept)
+    if under_another_key(plan):
+        return plan.text.tokens_total
+    text = plan.own or plan.text
+    return text.tokens_total - text.tokens_kept
 
 
 def under_another_key(plan: PlanDiff) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import has_errors, ordered
 from agentmux_compiler.render.causes import lost_tokens, phrase, place, unmasked
+from agentmux_compiler.render.costs import paid_again
 from agentmux_compiler.render.prefixes import counted
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import count
@@ -46,7 +47,7 @@ def _prefixes(report: DiffReport, items: Iterable[Diagnostic]) -> Iterator[str]:
 
 
 def _broken(plan: PlanDiff) -> Iterator[str]:
-    lost = f"{count(lost_tokens(plan), 'token')} lost"
+    lost = paid_again(plan) or f"{count(lost_tokens(plan), 'token')} lost"
     for change in unmasked(plan):
         yield f"{_at(place(change))}{change.code} {plan.agent}/{plan.provider}: {phrase(change)}, {lost}"
 

@@ -78,6 +78,8 @@ def _outcome(files: Sequence[FileStatus], items: Sequence[Diagnostic], view: Vie
     counts = [(statuses.count(status), words) for status, words in OUTCOMES]
     written = [f"{count(total, 'file')} {words}" for total, words in counts if total]
     if has_errors(items):
-        return view.paint("error", f"{found(items)}; nothing was written") + "\n"
+        done = [f"{count(statuses.count(each), 'file')} {each}" for each in ("written", "removed") if each in statuses]
+        sentence = f"not all was done: {listed(done)}" if done else "nothing was written"
+        return view.paint("error", f"{found(items)}; {sentence}") + "\n"
     sentence = listed(written) if written else "no file to write"
     return "; ".join(part for part in (found(items), sentence) if part) + "\n"

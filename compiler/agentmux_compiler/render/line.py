@@ -22,15 +22,17 @@ def rebuilt(report: BuildReport, seconds: float) -> str:
     """`rebuilt 3 files, 1 prefix break (-4,667 tokens)  0.12 s`, or the first error and how many more there are."""
     items = ordered((*report.diagnostics, *report.diff.diagnostics))
     errors = [item for item in items if item.severity is Severity.ERROR]
-    said = _failed(errors) if errors else _built(report, items)
+    said = _failed(report, errors) if errors else _built(report, items)
     return f"{visible(said)}  {seconds:.2f} s"
 
 
-def _failed(errors: Sequence[Diagnostic]) -> str:
+def _failed(report: BuildReport, errors: Sequence[Diagnostic]) -> str:
     first = errors[0]
     at = f" {first.span.path}:{first.span.line}:{first.span.column}" if first.span else ""
+    files = sum(file.status in TOUCHED for file in report.files)
+    done = f"not all was done: rebuilt {count(files, 'file')}" if files else "nothing was written"
     more = f"; {count(len(errors) - 1, 'more error')}" if len(errors) > 1 else ""
-    return f"error[{first.code}]{at}: {first.message}{more}; nothing was written"
+    return f"error[{first.code}]{at}: {first.message}{more}; {done}"
 
 
 def _built(report: BuildReport, items: Sequence[Diagnostic]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import has_errors, ordered
 from agentmux_compiler.render.causes import causes, lost_tokens, phrase, place, quoted, under_another_key, unmasked
+from agentmux_compiler.render.costs import advice_lines, standing_notes
 from agentmux_compiler.render.markup import cell, code, fenced, html, prose
 from agentmux_compiler.render.prefixes import FOLDED, counted, excerpts, measured, methods, named
 from agentmux_compiler.render.words import count, number
@@ -158,6 +159,8 @@ def _told(cause: Cause) -> Iterator[str]:
         yield f"- {change.code} {prose(phrase(change))}{at}{detail}"
     for plan in cause.plans[:ROWS]:
         yield f"- {prose(f'{plan.agent}/{plan.provider}')}: {prose(measured(plan))}{_where(plan)}"
+    yield from (f"- **help**: {prose(line)}" for line in advice_lines(cause.plans))
+    yield from (f"- note: {prose(note)}" for note in dict.fromkeys(standing_notes(cause.plans)))
     yield from _excerpts(cause)
     yield from _scenarios(cause.plans[:ROWS])
 

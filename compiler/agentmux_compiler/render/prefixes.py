@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.render.causes import causes, phrase, quoted, under_another_key, unmasked
+from agentmux_compiler.render.costs import advice_lines, paid_again, standing_notes, terms
 from agentmux_compiler.render.snippet import gutter, snippet
 from agentmux_compiler.render.visible import head, padded, visible, with_white_space
 from agentmux_compiler.render.words import count, number
@@ -53,6 +54,10 @@ def measured(plan: PlanDiff) -> str:
     if text.bytes_kept == text.bytes_total and under_another_key(plan):
         total = f"{number(text.tokens_total)} tokens ({number(text.bytes_total)} bytes)"
         return f"all {total} are the same, but the cache has them under another key"
+    if under_another_key(plan):
+        tokens, octets = number(text.tokens_total - text.tokens_kept), number(text.bytes_total - text.bytes_kept)
+        total = f"{number(text.tokens_total)} tokens ({number(text.bytes_total)} bytes)"
+        return f"all {total} lost to another key, and {tokens} of them ({octets} bytes) differ besides"
     tokens = f"{number(text.tokens_total - text.tokens_kept)} of {number(text.tokens_total)} tokens"
     octets = f"{number(text.bytes_total - text.bytes_kept)} of {number(text.bytes_total)} bytes"
     return f"{tokens} lost ({octets})"
@@ -70,20 +75,25 @@ def _broken(cause: Cause, view: View) -> list[str]:
         rest_of_line = replace(cause.span, end_line=cause.span.line + 1)
         lines += snippet(rest_of_line, view.source(cause.span.path), severity, view.paint)
     sign = f"{margin} {view.paint('frame', '=')} "
-    lines += [sign + row for row in _rows(cause.plans, view)]
+    lines += [row if row.startswith(" ") else sign + row for row in _rows(cause.plans, view, len(margin) + 3)]
     lines += [f"{margin} {line}" for line in _quotes(cause, view)]
+    lines += [f"{sign}{view.paint('strong', 'help:')} {visible(line)}" for line in advice_lines(cause.plans)]
     return lines + [f"{sign}{view.paint('strong', 'note:')} {visible(note)}" for note in _notes(cause)]
 
 
-def _rows(plans: Sequence[PlanDiff], view: View) -> Iterator[str]:
-    """`reviewer/claude  ██░░  4,667 of 6,497 tokens lost (...)`, the first dozen."""
+def _rows(plans: Sequence[PlanDiff], view: View, indent: int) -> Iterator[str]:
+    """`reviewer/claude  ██░░  4,667 of 6,497 tokens lost (...)`, the first dozen, with what that costs below."""
     shown = plans[:ROWS]
     keys = [visible(f"{plan.agent}/{plan.provider}") for plan in shown]
     width = max(map(len, keys))
     for key, plan in zip(keys, shown, strict=True):
         yield f"{padded(key, width)}  {_bar(plan, view)}  {measured(plan)}{_where(plan)}"
+        paid = paid_again(plan)
+        if paid:
+            yield f"{' ' * (indent + width)}  {paid}"
     if len(plans) > ROWS:
-        lost = sum(plan.text.tokens_total - plan.text.tokens_kept for plan in plans)
+        kept = sum(0 if under_another_key(plan) else plan.text.tokens_kept for plan in plans)
+        lost = sum(plan.text.tokens_total for plan in plans) - kept
         yield f"and {count(len(plans) - ROWS, 'more plan')}; {number(lost)} tokens lost in all {number(len(plans))}"
 
 
@@ -130,6 +140,7 @@ def _notes(cause: Cause) -> Iterator[str]:
     for plan, detail in details[: 1 if same else ROWS]:
         if detail:
             yield detail if same else f"{plan.agent}/{plan.provider}: {detail}"
+    yield from dict.fromkeys(standing_notes(cause.plans))
     masked = [sum(change.masked for change in plan.changes) for plan in cause.plans]
     if max(masked):
         up_to = "" if min(masked) == max(masked) else "up to "
@@ -165,7 +176,8 @@ def named(plan: PlanDiff) -> str:
 def _summary(report: DiffReport, view: View) -> list[str]:
     lines = [view.paint("strong", counted(report))]
     if any(plan.verdict == "broken" for plan in report.plans):
-        lines += methods(plan.text for plan in report.plans if plan.verdict == "broken")
+        broken = [plan for plan in report.plans if plan.verdict == "broken"]
+        lines += [*methods(plan.text for plan in broken), *map(visible, terms(broken))]
     if view.accept and report.summary.plans != report.summary.unchanged:
         lines.append(f"Accept with `{view.accept}`.")
     if view.accepted:

@@ -1,0 +1,109 @@
+"""What a change costs in words: per kind of session, in tokens, dollars and seconds, and what would keep more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux_compiler.render.words import count, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from agentmux_compiler.report import Advice, PlanDiff, Scenario
+
+SESSIONS = {
+    "relaunch": "a new session",
+    "new_prompt": "one with another prompt",
+    "resume": "one that goes on",
+    "text": "the text",
+}
+CENT = 0.01
+
+
+def dollars(usd: float) -> str:
+    """`$1.25`, or four places of less than a cent."""
+    return f"${usd:,.2f}" if usd >= CENT or not usd else f"${usd:,.4f}"
+
+
+def paid_again(plan: PlanDiff) -> str | None:
+    """`4,667 tokens paid again in a new session ($0.02, 1.5 s), none in one with another prompt`; None: unknown."""
+    known = [(words, plan.scenarios.get(name)) for name, words in SESSIONS.items()]
+    found = [(words, each) for words, each in known if each is not None and each.lost is not None]
+    if not found:
+        return None
+    first, *rest = found
+    if len(found) > 1 and len({each.lost for _, each in found}) == 1:
+        return f"{_lost(first[1])} paid again in any session{_price(first[1])}"
+    said = [f"{_lost(first[1])} paid again in {first[0]}{_price(first[1])}"]
+    said += [f"{number(each.lost) if each.lost else 'none'} in {words}{_price(each)}" for words, each in rest]
+    return ", ".join(said) + _longer(plan.scenarios.get("resume"))
+
+
+def _longer(resumed: Scenario | None) -> str:
+    """What a session that goes on gets besides: the new text behind the old one."""
+    if resumed is None or resumed.lost or not resumed.added:
+        return ""
+    return f", which grows by {number(resumed.added)}"
+
+
+def _lost(scenario: Scenario) -> str:
+    return count(scenario.lost, "token") if scenario.lost else "nothing"
+
+
+def _price(scenario: Scenario) -> str:
+    figures = []
+    if scenario.usd:
+        figures.append(dollars(scenario.usd))
+    if scenario.prefill_seconds:
+        figures.append(f"{scenario.prefill_seconds:,.1f} s")
+    return f" ({', '.join(figures)})" if figures else ""
+
+
+def standing_notes(plans: Sequence[PlanDiff]) -> Iterator[str]:
+    """What holds for the cost of several plans: text that is never served, causes that come back."""
+    for plan in plans:
+        again, other = plan.scenarios.get("relaunch"), plan.scenarios.get("new_prompt")
+        if again and other and again.lost and other.lost == 0 and other.reusable_before is not None:
+            yield (
+                f"`{plan.backend}` serves {number(other.reusable_before)} tokens to a session of `{plan.provider}` "
+                "with another prompt, and none of this text, edited or not"
+            )
+        if plan.usd_per_day:
+            yield f"it comes back: {dollars(plan.usd_per_day)} a day for {plan.agent}/{plan.provider}"
+
+
+def terms(plans: Iterable[PlanDiff]) -> list[str]:
+    """Where the figures come from and how long they hold."""
+    plans = list(plans)
+    priced = {plan.price_as_of for plan in plans if plan.price_as_of and _has(plan, "usd")}
+    found = [f"Dollars: list prices of {day}, a write instead of a read." for day in sorted(priced)]
+    rates = {plan.prefill_rate for plan in plans if plan.prefill_rate and _has(plan, "prefill_seconds")}
+    found += [f"Seconds: {rate:,g} tokens prefilled a second, as the project states." for rate in sorted(rates)]
+    for certainty in dict.fromkeys(plan.certainty for plan in plans if plan.certainty and _known(plan)):
+        providers = {f"`{plan.backend}`" for plan in plans if plan.certainty == certainty}
+        found.append(f"What is served, by {', '.join(sorted(providers))}: {certainty}.")
+    for ttl in dict.fromkeys(plan.ttl for plan in plans if plan.ttl and _known(plan)):
+        backends = sorted({f"`{plan.backend}`" for plan in plans if plan.ttl == ttl})
+        found.append(f"After {ttl} without use {', '.join(backends)} has forgotten it, and nothing is lost.")
+    return found
+
+
+def _has(plan: PlanDiff, field: str) -> bool:
+    return any(each is not None and getattr(each, field) for each in plan.scenarios.values())
+
+
+def _known(plan: PlanDiff) -> bool:
+    return any(each is not None and each.lost is not None for each in plan.scenarios.values())
+
+
+def advice_lines(plans: Sequence[PlanDiff]) -> Iterator[str]:
+    """What would keep more, each once with the most that it keeps, and for how many of the plans."""
+    found: dict[str, list[Advice]] = {}
+    for plan in plans:
+        for advice in plan.advice:
+            found.setdefault(advice.text, []).append(advice)
+    for text, items in found.items():
+        most = max(items, key=lambda each: each.keeps_tokens)
+        some = "" if len(items) == len(plans) else f", for {number(len(items))} of {number(len(plans))}"
+        up_to = "up to " if len({each.keeps_tokens for each in items}) > 1 else ""
+        yield f"{text}: keeps {up_to}{count(most.keeps_tokens, 'token')} in {SESSIONS[most.scenario]}{some}"
