@@ -670,3 +670,11 @@ def test_a_plan_with_conflict_markers_is_still_of_a_baseline(tmp_path):
     disk.write_file(tmp_path, "snapshots/plans/main/claude.toml", b"<<<<<<< a\n" + PLAN_FILE)
     assert accept(tmp_path, "snapshots", {}).diagnostics == ()
     assert {path for path in on_disk(tmp_path) if path.startswith("snapshots")} == set()
+
+
+def test_the_lock_is_not_opened_through_a_link(tmp_path):
+    (tmp_path / ".agentmux").mkdir()
+    (tmp_path / ".agentmux/lock").symlink_to(tmp_path / "elsewhere")
+    assert found(build(tmp_path, OUTPUTS).diagnostics)[0][0] == "AMX607"
+    assert not (tmp_path / "elsewhere").exists()
+    assert outputs_on_disk(tmp_path) == {}

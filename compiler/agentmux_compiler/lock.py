@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -28,8 +29,13 @@ def exclusive(path: Path) -> Iterator[None]:
     """Hold an advisory lock on a file, which is made if need be; wait for whoever has it, who loses it when they die.
 
     On a file system without locks the block runs without one.
+
+    Raises:
+        OSError: the file is a link, or cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    if path.is_symlink():  # where the system has no flag for it, and for a reason that can be read
+        raise OSError(errno.ELOOP, "it is a symlink")
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     try:
         with contextlib.suppress(OSError):
             _acquire(descriptor)

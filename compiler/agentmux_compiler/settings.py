@@ -48,7 +48,7 @@ def _folders(node: Node) -> tuple[dict[str, str], list[Diagnostic]]:
         path = project_path(text)
         if path is None:
             found.append(outside(span, f"`{entry.key.text}`", text))
-        elif path == "." or path.split("/")[0] in {OUTPUT_FOLDER, _DEFAULTS.agents}:
+        elif path == "." or path.split("/")[0].lower() in {".git", OUTPUT_FOLDER, _DEFAULTS.agents}:
             found.append(rules.INVALID_VALUE.at(span, f"`{entry.key.text}` cannot be `{text}`, which is taken"))
         else:
             folders[entry.key.text] = path
