@@ -100,3 +100,9 @@ def test_removing_what_was_added_gives_the_text_back(have, first, second, indent
         return
     added = set_value(text, [first, second], 1)
     assert json.loads(remove_value(added, [first, second])) == have
+
+
+def test_a_file_that_is_nested_too_deeply_is_not_merged():
+    deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    with pytest.raises(NotMergeableError, match="nested too deeply"):
+        merge(deep, b'{"b": 1}', {}, ())

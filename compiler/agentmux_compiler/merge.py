@@ -77,6 +77,8 @@ def _parse(current: bytes) -> tuple[str, dict[str, Any]]:
         value = json.loads(text)
     except ValueError as error:
         raise NotMergeableError(str(error)) from error
+    except RecursionError:
+        raise NotMergeableError("it is nested too deeply") from None
     if not isinstance(value, dict):
         raise NotMergeableError("it is not a JSON object")
     return text, value
