@@ -362,7 +362,7 @@ def test_a_skill_that_some_cli_would_drop(content, code, line, column, message):
 def test_skill_folders():
     files = agent("providers: {claude: {}}\nskills: [Notes]\n") | {
         "skills/Notes/SKILL.md": SKILL.replace("notes", "Notes", 1),
-        "skills/Notes/ref.md": "a\u202eb\n",
+        "skills/Notes/ref.md": f"a\u202eb\n{'<' * 7} HEAD\na\n{'=' * 7}\nb\n{'>' * 7} theirs\n",
         "skills/Notes/__pycache__/x.pyc": b"\0",
         "skills/README.md": "x",
         "skills/.git/SKILL.md": "x",
@@ -372,6 +372,7 @@ def test_skill_folders():
     assert [(item.code, item.span.path, item.span.line) for item in found] == [
         ("AMX111", "skills/Notes/SKILL.md", 1),
         ("AMX305", "skills/Notes/ref.md", 1),
+        ("AMX115", "skills/Notes/ref.md", 2),
     ]
 
 

@@ -15,7 +15,7 @@ from agentmux_compiler.hidden_text import character_of, find_hidden
 from agentmux_compiler.providers import NAMES, canonical
 from agentmux_compiler.segment import Text
 from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault
-from agentmux_compiler.source_text import decode
+from agentmux_compiler.source_text import decode_source
 from agentmux_compiler.spec_errors import validate
 from agentmux_compiler.spec_models import BundleFront
 from agentmux_compiler.suggest import did_you_mean, listing
@@ -69,7 +69,7 @@ def _path(folder: str, name: str, files: list[str]) -> tuple[str | None, list[Di
 def _bundle(tree: Tree, name: str, path: str) -> tuple[Bundle, Span | None, list[Diagnostic]]:
     empty = Bundle(name, Text("", path, ()), template=path.endswith(TEMPLATE))
     data = tree.read(path)
-    text, found = decode(path, data) if data is not None else (None, [_unreadable(path)])
+    text, found = decode_source(path, data) if data is not None else (None, [_unreadable(path)])
     if text is None:
         return empty, None, found
     document, more = split(path, text)

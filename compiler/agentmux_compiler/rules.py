@@ -21,6 +21,7 @@ INVALID_NAME = Rule("AMX111", "invalid-name", ERROR, "a name that is no file ste
 INVALID_VALUE = Rule("AMX112", "invalid-value", ERROR, "a value outside the ones its field takes")
 CRLF_LINE_ENDS = Rule("AMX113", "crlf-line-ends", NOTE, "a source with CRLF line ends, read as LF")
 INVALID_FRONT_MATTER = Rule("AMX114", "invalid-front-matter", ERROR, "front matter that cannot be read")
+CONFLICT_MARKER = Rule("AMX115", "conflict-marker", ERROR, "a source that holds a merge conflict")
 
 # 2xx: resolve
 UNKNOWN_BUNDLE = Rule("AMX201", "unknown-bundle", ERROR, "a bundle that is not there")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Skill
+from agentmux_compiler.conflicts import find_conflicts
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.escaped_text import find_escaped
 from agentmux_compiler.front_matter import split
 from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault
-from agentmux_compiler.source_text import decode
+from agentmux_compiler.source_text import decode_source
 from agentmux_compiler.spec_errors import found_in
 from agentmux_compiler.tree import is_utf8, leaves_project
 from agentmux_compiler.yaml_nodes import Entry, Mapping, Scalar
@@ -65,13 +66,13 @@ def _skill(tree: Tree, folder: str, name: str, data: bytes) -> tuple[Skill, list
     found = [invalid_name(path, "skill", name, fault)] if fault else []
     found += [_not_copied(f"{folder}/{file}") for file in files if not _is_copied(tree, f"{folder}/{file}")]
     found += [_too_deep(path)] if any(file.count("/") == MAX_DEPTH for file in files) else []
-    text, more = decode(path, data)
+    text, more = decode_source(path, data)
     found += [_marked(path) if item.rule is rules.BYTE_ORDER_MARK else item for item in more]
     if text is None:
         return Skill(name, folder, "", files), found
     document, more = split(path, text)
     found += [*more, *find_hidden(path, text), *find_escaped(document.front, text)]
-    found += _hidden_elsewhere(tree, folder, files)
+    found += _faults_elsewhere(tree, folder, files)
     if document.front is None:
         return Skill(name, folder, "", files), [*found, *([] if more else [_no_front_matter(path)])]
     found += _name_faults(document.front, path, name)
@@ -119,12 +120,13 @@ def _too_deep(path: str) -> Diagnostic:
     return rules.INVALID_SKILL.at(Span(path), message, help="look for a link that leads back up")
 
 
-def _hidden_elsewhere(tree: Tree, folder: str, files: tuple[str, ...]) -> Iterator[Diagnostic]:
+def _faults_elsewhere(tree: Tree, folder: str, files: tuple[str, ...]) -> Iterator[Diagnostic]:
     """The other documents of a skill, which a model reads when it uses it."""
     for file in files:
         if file != SKILL_FILE and file.endswith(".md"):
             path = f"{folder}/{file}"
-            yield from find_hidden(path, (tree.read(path) or b"").decode("utf-8", "replace").replace("\r\n", "\n"))
+            text = (tree.read(path) or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+            yield from (*find_hidden(path, text), *find_conflicts(path, text))
 
 
 def _marked(path: str) -> Diagnostic:

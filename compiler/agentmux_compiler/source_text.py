@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from agentmux_compiler import rules
+from agentmux_compiler.conflicts import find_conflicts
 from agentmux_compiler.diagnostics import Diagnostic, Span
 
 _OTHER_MARKS = {
@@ -25,6 +26,13 @@ def decode(path: str, data: bytes) -> tuple[str | None, list[Diagnostic]]:
     if "\r\n" in text:
         found.append(_crlf(path, text))
     return text.replace("\r\n", "\n"), found
+
+
+def decode_source(path: str, data: bytes) -> tuple[str | None, list[Diagnostic]]:
+    """As `decode`; None too where a merge left a conflict."""
+    text, found = decode(path, data)
+    conflicts = find_conflicts(path, text) if text is not None else []
+    return None if conflicts else text, [*found, *conflicts]
 
 
 def position(path: str, text: str, offset: int, length: int = 1) -> Span:

@@ -9,7 +9,7 @@ from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.segment import Text
 from agentmux_compiler.source_names import outside, project_path
-from agentmux_compiler.source_text import decode
+from agentmux_compiler.source_text import decode_source
 from agentmux_compiler.suggest import did_you_mean
 from agentmux_compiler.tree import Tree, byte_order
 from agentmux_compiler.yaml_nodes import Mapping, Node, Scalar
@@ -81,7 +81,7 @@ class Library:
 
 def read_text(path: str, data: bytes) -> tuple[Text | None, list[Diagnostic]]:
     """A whole file as text."""
-    text, found = decode(path, data)
+    text, found = decode_source(path, data)
     if text is None:
         return None, found
     return normalised(path, text, 1), [*found, *find_hidden(path, text)]

@@ -15,7 +15,7 @@ from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.escaped_text import find_escaped
 from agentmux_compiler.hidden_text import find_hidden, visible
-from agentmux_compiler.source_text import decode
+from agentmux_compiler.source_text import decode_source
 from agentmux_compiler.yaml_core import core_value
 from agentmux_compiler.yaml_faults import describe
 from agentmux_compiler.yaml_nodes import Entry, Mapping, Node, Scalar, Sequence
@@ -37,7 +37,7 @@ _PARSER_ERRORS = (YAMLError, ValueError, OverflowError)
 
 def parse(path: str, data: bytes) -> tuple[Node | None, list[Diagnostic]]:
     """One YAML 1.2 document; None where it cannot be read or is empty. Columns count characters from 1."""
-    text, found = decode(path, data)
+    text, found = decode_source(path, data)
     if text is None:
         return None, found
     found += find_hidden(path, text)

@@ -13,7 +13,7 @@ from agentmux_compiler.hidden_text import find_hidden
 from agentmux_compiler.native import LOCAL_ONLY
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.site import below
-from agentmux_compiler.source_text import decode
+from agentmux_compiler.source_text import decode_source
 from agentmux_compiler.suggest import listing
 from agentmux_compiler.tree import Entry, Found
 
@@ -172,7 +172,7 @@ def _text(
     data = tree.read(path) if providers else None
     if data is None:
         return None, []
-    text, found = decode(path, data)
+    text, found = decode_source(path, data)
     faults = [item for item in found if has_errors([item])]
     if text is None or not text.strip():
         return None, faults
