@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux import __version__, fail_on, project
 from agentmux.day import today
-from agentmux.errors import DONE, FINDINGS
+from agentmux.errors import DONE, FINDINGS, CannotRun
 from agentmux_compiler import record
 from agentmux_compiler.render import View, renderer
 from agentmux_compiler.render.paint import Paint
@@ -26,6 +26,8 @@ DRIFT = {STALE_OUTPUT.code, STALE_SNAPSHOT.code}
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    if arguments.check and arguments.accept:
+        raise CannotRun("`--check` and `--accept` exclude each other")
     limit = fail_on.parse(arguments.fail_on)
     root = project.find(arguments.project)
     report = _report(root, arguments)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
-    for option in ("check", "accept"):
-        if getattr(arguments, option, False):
-            raise CannotRun(f"`--{option}` and watching exclude each other")
+    for option, default in (("check", False), ("accept", False), ("format", "full"), ("fail_on", "error")):
+        if getattr(arguments, option, default) != default:
+            raise CannotRun(f"`--{option.replace('_', '-')}` and watching exclude each other")
     root = project.find(arguments.project)
     agents = project.check_agents(root, arguments.agents)
     scope = pipeline.Scope(agents, project.check_providers(arguments.provider))
