@@ -44,16 +44,25 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 
 
 def inside(root: Path, path: str) -> str:
-    """A path as given, seen from the project; links are left as they are.
+    """A path relative to here, or else to the project, seen from the project; links in it are left as they are.
 
     Raises:
         CannotRun: it leads out of the project.
     """
-    whole = Path(os.path.abspath(path))  # noqa: PTH100  `resolve` would follow links
-    for base in (root, Path(os.path.abspath(root))):  # noqa: PTH100
-        if whole.is_relative_to(base):
-            return whole.relative_to(base).as_posix()
+    for base in (Path.cwd(), root):
+        whole = Path(os.path.abspath(base / path))  # noqa: PTH100  `resolve` would follow links
+        above = next((each for each in (whole, *whole.parents) if _same_folder(each, root)), None)
+        if above and (base != root or os.path.lexists(whole)):
+            return whole.relative_to(above).as_posix()
     raise CannotRun(f"`{path}` is not in the project")
+
+
+def _same_folder(folder: Path, root: Path) -> bool:
+    """Whether both names lead to one folder: the project may be named through a link."""
+    try:
+        return folder.samefile(root)
+    except OSError:
+        return False
 
 
 def _adopted(root: Path, path: str, *, partial: bool, streams: Streams) -> bool:
