@@ -67,7 +67,8 @@ def built(tmp_path_factory):
     root = shutil.copytree(CASES / "firmware" / "project", tmp_path_factory.mktemp("built") / "project")
     build(root, BuildOptions(accept=True, today=TODAY))
     made = sorted(files_of(root).keys() - files_of(CASES / "firmware" / "project").keys())
-    return root, [path for path in made if not path.startswith(".agentmux/")]
+    # In a settings file, all but the values of ours belongs to others.
+    return root, [path for path in made if not path.startswith(".agentmux/") and not path.endswith("/settings.json")]
 
 
 @settings(max_examples=15)
@@ -86,6 +87,20 @@ def test_check_is_red_exactly_when_a_byte_differs(built, data):
 
     assert red == ({path.relative_to(root).as_posix()} if after != before else set())
     assert checked(root) == set()
+
+
+def test_half_a_character_in_a_segment_is_said_of_the_segment_alone(tmp_path):
+    root = shutil.copytree(CASES / "firmware" / "project", tmp_path / "project")
+    build(root, BuildOptions(accept=True, today=TODAY))
+    plans = [path.read_text() for path in (root / "snapshots/plans").rglob("*.toml")]
+    segments = sorted((root / "snapshots/segments").rglob("*.md"))
+    shared = next(path for path in segments if sum(f"/{path.name}" in plan for plan in plans) > 1)
+    shared.write_bytes(shared.read_bytes() + b"\xe2\x80")
+    report = build(root, BuildOptions(today=TODAY))
+    found = [(item.code, item.span.path) for item in report.diagnostics if item.severity == "error"]
+
+    assert found == [("AMX509", shared.relative_to(root).as_posix())]
+    assert checked(root) == {shared.relative_to(root).as_posix()}
 
 
 def checked(root: Path) -> set[str]:

@@ -214,8 +214,8 @@ DAMAGED = {
     ),
     "a segment is not UTF-8": (
         {"snapshots/segments/bundles/safety.md": b"\xff"},
-        Span(PLAN_PATH, 20),
-        f"`{PLAN_PATH}` lists segment `bundles/safety.md`, which is not there as UTF-8",
+        Span("snapshots/segments/bundles/safety.md"),
+        "`snapshots/segments/bundles/safety.md` is not UTF-8",
     ),
     "a segment outside the folder": (
         {PLAN_PATH: FILE.replace("bundles/style.md", "../../../etc/passwd").encode()},

@@ -53,7 +53,7 @@ def read(tree: Tree, folder: str, current: Sequence[PlanPrefix] = ()) -> tuple[B
         else:
             found += plan
     files = {path: tree.read(f"{folder}/{FILES}/{path}") or b"" for path in _below(tree, f"{folder}/{FILES}")}
-    return Baseline(plans, files), found
+    return Baseline(plans, files), list(dict.fromkeys(found))
 
 
 def _plan_paths(tree: Tree, folder: str) -> Iterator[tuple[str, str, str]]:
@@ -123,6 +123,8 @@ class Reader:
         if entry.opaque:
             return None
         body = self.body(entry.name)
+        if body is None and (fault := self.not_text(entry.name)):
+            return fault
         if body is None:
             message = f"lists segment `{entry.name}`, which is not there as UTF-8"
             return _unreadable(path, Damage(message, line_of(data, entry)))
@@ -130,6 +132,18 @@ class Reader:
         if conflict:
             line = body.text.count("\n", 0, conflict.start()) + 1
             return _unreadable(body.path, Damage("holds a merge conflict", line))
+        return None
+
+    def not_text(self, name: str) -> Diagnostic | None:
+        """Said of the segment itself, where it is there and no UTF-8: one cause, however many plans list it."""
+        path = f"{self.folder}/{SEGMENTS}/{name}"
+        data = None if leaves_project(name) else self.tree.read(path)
+        if data is None:
+            return None
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            return _unreadable(path, Damage("is not UTF-8", data.count(b"\n", 0, error.start) + 1))
         return None
 
     def body(self, name: str) -> Text | None:
