@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
 
 FAKE = Path(__file__).parents[1] / "fake_cli.py"
 SHORT = Grace(asked=1.2, terminated=0.8, drained=0.5, finished=1.0)
-RUN = "20261130-supervise-test"
+RUN = f"20261130-supervise-test-{os.getpid()}"
 
 
 class Watched:
