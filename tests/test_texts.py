@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.segment import Text
 from agentmux_compiler.texts import Library, Prose, inline, normalised
-from agentmux_compiler.tree import MemoryTree
+from agentmux_compiler.tree import DiskTree, MemoryTree
 from agentmux_compiler.yaml_source import parse
 
 PATH = "agents.d/a.yaml"
@@ -116,3 +118,22 @@ def test_every_line_of_a_literal_block_is_found_in_the_file(lines, shape, explic
         shown = text.text.split("\n")[:-1]
         assert shown == [file[line - 1][indent:] for line in text.lines]
         assert text.lines[0] == before + 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+@pytest.mark.parametrize("target", ["../outside.md", "nowhere.md"])
+def test_a_link_that_leads_out_is_said_to(tmp_path, target):
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "outside.md").write_bytes(b"secret")
+    (root / "evil.md").symlink_to(target)
+    node, _ = parse(PATH, b"soul: {file: evil.md}\n")
+    prose, found = Library(DiskTree(root)).prose(node.get("soul"))
+    assert prose == Prose()
+    assert [(item.code, item.message, item.help) for item in found] == [
+        (
+            "AMX206",
+            "`evil.md` is a link that leads outside the project, or nowhere",
+            "put the file itself into the project",
+        )
+    ]

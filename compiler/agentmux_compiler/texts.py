@@ -73,6 +73,9 @@ class Library:
     def _missing(self, span: Span, path: str) -> Diagnostic:
         folder, _, name = path.rpartition("/")
         beside = [each for each in self.tree.names(folder or ".") if not each.endswith("/")]
+        if name in beside:
+            message = f"`{path}` is a link that leads outside the project, or nowhere"
+            return rules.MISSING_SOURCE.at(span, message, help="put the file itself into the project")
         near = did_you_mean(name, beside)
         remedy = near.replace("`", f"`{folder}/" if folder else "`", 1) if near else None
         notes = ("paths are relative to the project",) if self.tree.read(_beside(span.path, path)) is not None else ()
