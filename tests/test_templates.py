@@ -314,3 +314,15 @@ def test_line_ends_that_a_template_makes_are_lf():
     expanded, found = expand_template(body("{{ 'a\\r\\nb' }}\n"), VALUES)
 
     assert (expanded.body, found) == (Text("a\nb\n", "bundles/x.md", (1, 1)), [])
+
+
+def test_a_sample_and_a_value_cannot_stand_in_one_template():
+    _, found = expand_template(body("{% raw %}{{DATE}}{% endraw %} {{ DATE }}\n"), VALUES)
+
+    assert [(item.code, item.help) for item in found] == [("AMX304", "give the sample a bundle of its own")]
+
+
+def test_a_sample_alone_is_no_value():
+    expanded, found = expand_template(body("{% raw %}{{DATE}}{% endraw %}\n"), VALUES)
+
+    assert (expanded.body.text, expanded.used, found) == ("{{DATE}}\n", frozenset(), [])

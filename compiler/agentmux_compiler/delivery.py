@@ -12,6 +12,7 @@ from agentmux_compiler.agent import Delivery
 from agentmux_compiler.argv import filled
 from agentmux_compiler.assemble import render
 from agentmux_compiler.lowered import OutputFile
+from agentmux_compiler.placeholders import volatile_at
 from agentmux_compiler.site import below, is_committed
 from agentmux_launcher.arguments import json_literal
 from agentmux_launcher.manifest import Argument, FromFile, LineRun, Literal
@@ -63,6 +64,7 @@ def instruction_file(
         (site.key,),
         tuple(LineRun(run.line + moved, run.count, run.segment, run.path, run.source_line) for run in lines),
         volatile=tuple(sorted({name for segment in segments for name in segment.volatile})),
+        quoting=tuple(each.name for each in segments if not each.volatile and volatile_at(each.body)),
     )
 
 

@@ -19,7 +19,8 @@ class OutputFile:
     plans that want it (`agent/provider`), `at` the place in `agents.d/` that caused it. `merged` is a JSON object
     whose values go into the settings file that is there, beside what others wrote in it. `volatile` names placeholders
     that `placeholders.fill_volatile` replaces when the file is written; no committed file has any. `executable` is the
-    bit that a copy takes from its source; None: whatever the file that is there has.
+    bit that a copy takes from its source; None: whatever the file that is there has. `quoting` are segments whose
+    placeholders are samples for the reader, and stay.
     """
 
     path: str
@@ -31,6 +32,7 @@ class OutputFile:
     merged: bool = False
     volatile: tuple[str, ...] = ()
     executable: bool | None = None
+    quoting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

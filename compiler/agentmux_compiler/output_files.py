@@ -32,4 +32,8 @@ def filled(outputs: Sequence[OutputFile], plans: Sequence[Lowered], root: Path, 
 
 def _filled(output: OutputFile, folders: Mapping[str, str], today: str) -> OutputFile:
     values = {"DATE": today, "WORKING_DIR": folders[output.owners[0]]}
-    return replace(output, content=fill_volatile(output.content.decode(), values).encode("utf-8", "surrogateescape"))
+    runs = (run for run in output.lines if run.segment in output.quoting)
+    quoted = {line for run in runs for line in range(run.line, run.line + run.count)}
+    lines = output.content.decode().split("\n")
+    made = (line if number in quoted else fill_volatile(line, values) for number, line in enumerate(lines, 1))
+    return replace(output, content="\n".join(made).encode("utf-8", "surrogateescape"))

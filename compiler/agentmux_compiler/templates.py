@@ -13,7 +13,7 @@ from jinja2 import TemplateSyntaxError, UndefinedError, meta
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.hidden_text import find_hidden, hidden_characters
-from agentmux_compiler.placeholders import VARIABLES, VOLATILE, Expanded
+from agentmux_compiler.placeholders import VARIABLES, VOLATILE, Expanded, volatile_at
 from agentmux_compiler.sandbox import Sandbox, Volatile, VolatileUsedError
 from agentmux_compiler.segment import Text
 from agentmux_compiler.suggest import did_you_mean, listing
@@ -84,6 +84,10 @@ def _unfit(body: Text, rendered: str) -> Diagnostic | None:
     address = next((each[0] for each in _ADDRESS.finditer(rendered) if each[0] not in body.text), None)
     if address:
         return rules.TEMPLATE_ERROR.at(_at(body, 1), f"the template prints a function or an address: `{address}`")
+    sample = volatile_at(Text(rendered, body.path, ()))
+    if sample and any(mark in rendered for mark in _MARKS.values()):
+        message = f"`{{{{{sample[0][0]}}}}}` as a sample cannot stand in one template with a value that is filled in"
+        return rules.TEMPLATE_ERROR.at(_at(body, 1), message, help="give the sample a bundle of its own")
     return None
 
 
