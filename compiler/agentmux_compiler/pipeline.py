@@ -85,11 +85,15 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A finished build: its report, every path it looked at, and whether the date stands in what it wrote."""
+    """A finished build: its report, every path it looked at, and whether the date stands in what it wrote.
+
+    `blocked` are outputs that kept it from writing anything.
+    """
 
     report: BuildReport
     paths: tuple[str, ...] = ()
     dated: bool = False
+    blocked: tuple[str, ...] = ()
 
 
 def compile_project(tree: Tree) -> Compiled:
@@ -131,7 +135,8 @@ def run_build(
     if options.check:
         diagnostics = ordered((*diagnostics, *_drift(writing, baseline, compiled, options.scope, tree)))
     if options.check or has_errors(diagnostics):
-        return Built(BuildReport(diagnostics, statuses(writing, dry=True), changes))
+        blocked_paths = tuple(step.path for step in writing.blocked)
+        return Built(BuildReport(diagnostics, statuses(writing, dry=True), changes), blocked=blocked_paths)
     files, refused = _emit(root, writing, compiled, baseline, options)
     written = [file.path for file in files if file.status == "written"]
     unknown = uncommitted(written, plans) if baseline.plans and (root / ".git").exists() else []

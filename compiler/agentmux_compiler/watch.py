@@ -8,16 +8,17 @@ and an edit that falls into a build is found after it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agentmux_compiler.present_state import PresentState
 from agentmux_compiler.report import BuildReport
 from agentmux_compiler.tree import DiskTree, Trace
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     Clock = Callable[[], float]
@@ -33,11 +34,15 @@ OURS = (".agentmux",)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One build: what it reported, what it read, and the seconds it took."""
+    """One build: what it reported, what it read, and the seconds it took.
+
+    `blocked` is the state of the outputs that kept it from writing: there it may change without any source.
+    """
 
     report: BuildReport
     trace: Trace
     seconds: float = 0.0
+    blocked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ def bursts(ticks: Iterable[bool], clock: Clock) -> Iterator[None]:
 
 def watched(root: Path, last: Round | None) -> Folders:
     """Folders to watch, each with its identity: those a build read from and all above them, as far as they exist."""
-    paths = ["agents.d"] if last is None else [*last.trace.folders, *map(_parent, last.trace.files)]
+    paths = ["agents.d"] if last is None else [*last.trace.folders, *map(_parent, (*last.trace.files, *last.blocked))]
     every = {above for path in paths for above in _with_parents(path)}
     found = {path: identity for path in sorted(every) if (identity := _identity(root / path))}
     return {"": _identity(root) or (0, 0), **found}
@@ -107,6 +112,9 @@ def watched(root: Path, last: Round | None) -> Folders:
 
 def stale(root: Path, last: Round) -> bool:
     """Whether a source differs from what the last build read. What that build itself wrote does not count."""
+    present = PresentState(root)
+    if any(present.output(path) != known for path, known in last.blocked.items()):
+        return True
     tree = DiskTree(root)
     written = {file.path for file in last.report.files}
     ours = {*OURS, *(above for path in written for above in _with_parents(path))}

@@ -15,6 +15,7 @@ from agentmux import project
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, system_message
 from agentmux_compiler import pipeline, watch
+from agentmux_compiler.present_state import PresentState
 from agentmux_compiler.render.line import rebuilt
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.tree import DiskTree
@@ -57,8 +58,10 @@ def build(root: Path, options: pipeline.BuildOptions) -> watch.Round:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), project.AGENTS)
     started = time.monotonic()
     tree = DiskTree(root)
-    report = pipeline.build(root, replace(options, today=today()), tree)
-    return watch.Round(report, tree.trace, time.monotonic() - started)
+    built = pipeline.run_build(root, replace(options, today=today()), tree)
+    now = PresentState(root)
+    blocked = {path: now.output(path) for path in built.blocked}
+    return watch.Round(built.report, tree.trace, time.monotonic() - started, blocked)
 
 
 @contextmanager
