@@ -22,7 +22,7 @@ from agentmux_compiler.report import FileStatus
 from agentmux_compiler.tree import DiskTree, digest
 from agentmux_compiler.write_plan import statuses
 from agentmux_compiler.writes import Applied, apply
-from agentmux_launcher.manifest import Environment, LaunchPlan, Manifest
+from agentmux_launcher.manifest import Environment, LaunchPlan, LineRun, Manifest
 
 AT = Span("agents.d/main.yaml", 3, 3)
 
@@ -172,7 +172,8 @@ def test_a_folder_with_a_file_of_others_stays(tmp_path):
 @pytest.mark.parametrize("force", [False, True])
 def test_a_foreign_file_survives_byte_for_byte(tmp_path, force):
     (tmp_path / "CLAUDE.md").write_bytes(b"# Mine\r\n\xff")
-    result = build(tmp_path, [CLAUDE, GEMINI], force=force)
+    wanted_there = replace(CLAUDE, lines=(LineRun(3, 1, "style.md", "bundles/style.md", 1),))
+    result = build(tmp_path, [wanted_there, GEMINI], force=force)
     (item,) = result.diagnostics
     assert (item.code, item.span, item.message, item.help, item.notes) == (
         "AMX601",

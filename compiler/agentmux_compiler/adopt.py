@@ -101,17 +101,51 @@ def _not_a_file(path: str, place: Found) -> str:
 def _adopt_edit(
     path: str, data: bytes, wanted: OutputFile | None, shop: Workshop, *, partial: bool
 ) -> tuple[Adoption, list[Diagnostic]]:
+    source = _copied_from(path, wanted, shop) if wanted and not wanted.lines else None
+    if wanted and source:
+        return _adopt_copy(path, data, source, wanted, shop)
     edited = normalised(data)
     fault = _edit_fault(path, data, wanted, shop)
     if fault or wanted is None or edited is None:
         return NOTHING, [fault or not_adoptable(path, "it is not UTF-8")]
     carried = carry_back(wanted, edited, shop.tree)
     if not carried.sources and not carried.unplaced:
-        return NOTHING, [not_adoptable(path, "it has no edit in it", "run `agentmux build`")]
+        remedy = "run `agentmux build --force` to write it anew"
+        return NOTHING, [not_adoptable(path, "it differs from what was built in no line", remedy)]
     if carried.unplaced and not (partial and carried.sources):
         return NOTHING, list(carried.unplaced)
     adoption, found = _tried(path, data, carried.sources, shop, None if carried.unplaced else edited)
     return adoption, [*carried.unplaced, *found]
+
+
+def _copied_from(path: str, wanted: OutputFile, shop: Workshop) -> str | None:
+    """The file of a skill that an output is a copy of."""
+    parts = path.split("/")
+    places = [f"{shop.settings.skills}/{'/'.join(parts[start:])}" for start in range(1, len(parts))]
+    found = ((place, shop.tree.read(place)) for place in places)
+    return next((place for place, data in found if data and _same_text(data, wanted.content)), None)
+
+
+def _same_text(left: bytes, right: bytes) -> bool:
+    return left == right or (normalised(left) is not None and normalised(left) == normalised(right))
+
+
+def _adopt_copy(
+    path: str, data: bytes, source: str, wanted: OutputFile, shop: Workshop
+) -> tuple[Adoption, list[Diagnostic]]:
+    """The edited copy as its source, byte for byte."""
+    if has_conflict(data, wanted.content):
+        return NOTHING, [not_adoptable(path, "it holds a merge conflict", "resolve it in the sources")]
+    if not _as_built(wanted, shop):
+        return NOTHING, [_source_changed(path)]
+    outputs, found = shop.compile_outputs(OverlayTree(shop.tree, {source: data}))
+    if has_errors(found):
+        return NOTHING, list(found)
+    rebuilt = next((output for output in outputs if output.path == path), None)
+    if rebuilt is None or not _same_text(rebuilt.content, data):
+        return NOTHING, [not_adoptable(path, f"with it as `{source}`, a build would not give it back")]
+    files = {source: data} if rebuilt.content == data else {source: data, path: rebuilt.content}
+    return Adoption(files, (written(rebuilt),)), []
 
 
 def _edit_fault(path: str, data: bytes, wanted: OutputFile | None, shop: Workshop) -> Diagnostic | None:

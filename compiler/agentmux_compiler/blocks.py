@@ -25,7 +25,9 @@ def foreign_file(output: OutputFile) -> Diagnostic:
     return rules.FOREIGN_FILE.at(
         output.at,
         f"`{output.path}` was not written by agentmux and stands where an output should go",
-        help=f"run `agentmux adopt {output.path}` to make its text a source, or move the file away",
+        help=f"run `agentmux adopt {output.path}` to make its text a source, or move the file away"
+        if output.lines
+        else "move the file away; what is to stay of it goes into the source of this output",
         notes=_wanted_by(output),
     )
 
