@@ -77,3 +77,12 @@ def test_sources_behind_a_link_that_leads_outside_are_an_error_and_nothing_is_re
 
     assert ("AMX208", folder) in errors(build(root, BuildOptions()))
     assert files(root) >= before - moved
+
+
+@pytest.mark.parametrize("delivery", ["flag", "file", "folder", "startup"])
+def test_a_workdir_behind_a_link_that_leads_outside_is_an_error(write_project, tmp_path, delivery):
+    root = write_project({"agents.d/main.yaml": f"providers: {{claude: {{}}}}\ndelivery: {delivery}\nworkdir: app\n"})
+    (root / "app").symlink_to(tmp_path)
+    report = build(root, BuildOptions())
+
+    assert [(item.code, item.span.line) for item in report.diagnostics if item.severity == "error"] == [("AMX208", 3)]

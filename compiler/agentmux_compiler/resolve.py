@@ -54,7 +54,7 @@ def resolve(specs: Specs, tree: Tree) -> tuple[Project, list[Diagnostic]]:
 
 def _agent(spec: Spec, sources: _Sources) -> tuple[ResolvedAgent, list[Diagnostic]]:
     uses, found = _uses(spec)
-    workdir, more = _workdir(spec)
+    workdir, more = _workdir(spec, sources.library.tree)
     found += more
     bundles, more = listed_bundles(spec, sources.bundles)
     found += more
@@ -96,10 +96,10 @@ def _uses(spec: Spec) -> tuple[tuple[Use, ...], list[Diagnostic]]:
     return (), [fault]
 
 
-def _workdir(spec: Spec) -> tuple[str, list[Diagnostic]]:
+def _workdir(spec: Spec, tree: Tree) -> tuple[str, list[Diagnostic]]:
     entry = spec.node.entry("workdir")
     path = project_path(spec.fields.workdir)
-    if path is not None:
+    if path is not None and not tree.outside(path):
         return path, []
     return ".", [outside(entry.place if entry else Span(spec.path), "`workdir`", spec.fields.workdir)]
 
