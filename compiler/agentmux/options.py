@@ -139,8 +139,10 @@ def _show(parser: argparse.ArgumentParser) -> None:
         ("argv", "only the command line"),
         ("env", "only the environment: values set, names passed and removed"),
         ("files", "only the files a build writes for it"),
+        ("cost", "what each text of its prompt costs in every session, changed or not"),
     ):
         part.add_argument(f"--{name}", action="store_const", const=name, dest="part", help=text)
+    parser.add_argument("--turns", metavar="N", type=_turns, default=20, help="turns of a session, for --cost (20)")
     format_option(parser, "full", "json")
     what_if = parser.add_argument_group("what the command line would be with")
     what_if.add_argument("--model", metavar="M")
@@ -150,6 +152,12 @@ def _show(parser: argparse.ArgumentParser) -> None:
     )
     what_if.add_argument("--resume", metavar="ID")
     what_if.add_argument("--prompt", metavar="TEXT")
+
+
+def _turns(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise CannotRun(f"`--turns` takes a number of turns, not `{text}`")
+    return int(text)
 
 
 def _prefix(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from agentmux.cli import main
+from agentmux_compiler.prefix.prices import price
 
 SPEC = """\
 display: Code Reviewer
@@ -188,3 +189,54 @@ def test_an_override_is_blamed_on_the_option(show, option, value):
     assert code == 2
     assert f"error[AMX404]: `--{option} {value}`: `codex` does not take the {option} `{value}`\n" in err
     assert "-->" not in err
+
+
+LONG = "Say what you know, and nothing besides it.\n" * 200
+
+
+def cost_of(show, *arguments):
+    return json.loads(show("reviewer", "--cost", "--format", "json", *arguments)[1])["cost"]
+
+
+def test_a_text_by_file_is_written_anew_in_every_session_and_by_flag_once(show, tmp_path):
+    (tmp_path / "bundles/house-style.md").write_text(LONG, encoding="utf-8")
+    spec = tmp_path / "agents.d/reviewer.yaml"
+    by_flag = cost_of(show)
+    spec.write_text(f"{SPEC}delivery: file\n", encoding="utf-8")
+    by_file = cost_of(show)
+    flag, file = ({item["name"]: item for item in cost["segments"]} for cost in (by_flag, by_file))
+    name = "bundles/house-style.md"
+    assert flag[name]["tokens"] == flag[name]["served_new_prompt"] == file[name]["tokens"] > 1_000
+    assert file[name]["served_new_prompt"] == 0
+    assert file[name]["usd_next"] == file[name]["usd_first"] == flag[name]["usd_first"] > flag[name]["usd_next"] > 0
+    assert by_file["usd_next"] > by_flag["usd_next"]
+    assert (by_flag["turns"], by_flag["ttl"], by_flag["backend"]) == (20, "5m", "anthropic")
+
+
+def test_what_a_turn_costs_is_a_write_once_and_reads_afterwards(show):
+    one, many = cost_of(show, "--turns", "1"), cost_of(show, "--turns", "11")
+    rate = price("anthropic", one["model"]).rates[0].read / 1_000_000
+    assert many["usd_first"] - one["usd_first"] == pytest.approx(10 * one["tokens"] * rate, rel=0.01)
+
+
+def test_a_prefix_below_the_minimum_is_paid_whole_in_every_turn(show, tmp_path):
+    spec = "providers: {claude: {model: claude-haiku-4-5, flags: [--bare]}}\nsoul: Be calm.\n"
+    (tmp_path / "agents.d/reviewer.yaml").write_text(spec, encoding="utf-8")
+    cost = cost_of(show, "--turns", "3")
+    assert (cost["below_minimum"], cost["minimum"]) == (True, 4096)
+    assert cost["usd_first"] == pytest.approx(cost["tokens"] * 3 * 1.0 / 1_000_000, rel=0.01)
+    _, out, _ = show("reviewer", "--cost")
+    assert "`anthropic` caches nothing below 4,096 tokens: all of it is paid in every turn." in out
+
+
+def test_the_standing_price_for_people(show):
+    code, out, err = show("reviewer", "--cost", "--turns", "5")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == "SEGMENT FROM TOKENS SERVED NEXT FIRST SESSION EVERY NEXT ONE".split()
+    assert "A session of 5 turns pays for a text when it is stored, and a little every time it is read afterwards." in out
+
+
+def test_turns_are_a_number(show):
+    code, out, err = show("reviewer", "--cost", "--turns", "many")
+    assert (code, out) == (2, "")
+    assert "`--turns` takes a number of turns, not `many`" in err

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux import plan_view, project
+from agentmux import cost_view, plan_view, project
 from agentmux.errors import CANNOT_RUN, DONE, FINDINGS, CannotRun
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Severity
 from agentmux_compiler.environment import with_use
 from agentmux_compiler.pipeline import compile_project
+from agentmux_compiler.prefix.standing_cost import standing_cost
+from agentmux_compiler.prefix.words import resolved_model
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.render import View, full, machine
 from agentmux_compiler.render.paint import Paint
@@ -52,8 +54,14 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     _say(found, root, streams)
     if any(item.severity is Severity.ERROR for item in found):
         return CANNOT_RUN
+    cost = None
+    if arguments.part == "cost":
+        cost = standing_cost(lowered.prefix, arguments.turns, compiled.settings.launches_per_day)
     if arguments.format == "json":
-        streams.out.write(machine.dumps(plan_view.as_json(lowered, overrides)))
+        more = {"cost": cost_view.as_json(cost)} if cost else {}
+        streams.out.write(machine.dumps({**plan_view.as_json(lowered, overrides), **more}))
+    elif cost:
+        streams.out.write(cost_view.for_people(cost, Paint(streams.out.color)))
     else:
         streams.out.write(plan_view.for_people(lowered, overrides, arguments.part, Paint(streams.out.color)))
         if arguments.part in {None, "argv"}:
@@ -93,7 +101,13 @@ def overridden(lowered: Lowered, overrides: Overrides) -> tuple[Lowered, list[Di
         effort=use.effort,
         permission=use.permission.value,
     )
-    return replace(lowered, plan=plan), [
+    prefix = replace(
+        lowered.prefix,
+        model=use.model if provider.arguments.model else None,
+        effort=use.effort if provider.arguments.effort else None,
+        resolved_model=resolved_model(provider, use.model),
+    )
+    return replace(lowered, plan=plan, prefix=prefix), [
         _of_the_option(item, lowered.use, asked) for item in found if item not in known
     ]
 
