@@ -63,6 +63,7 @@ def as_json(provider: Provider) -> dict[str, Any]:
         "display": provider.display,
         "executable": provider.executable,
         "verified": provider.package.verified,
+        "source": provider.package.source,
         "install": provider.package.hint,
         "vendors": list(provider.vendors),
         "backends": {vendor: choose(vendor, None) for vendor in provider.vendors},
