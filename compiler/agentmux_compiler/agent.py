@@ -90,6 +90,7 @@ class Use:
     vendor: str | None = None
     controller: str | None = None
     version: str | None = None
+    mcp: bool = True
     places: Mapping[str, Span] | None = None
 
     def place(self, field: str) -> Span:

@@ -46,7 +46,7 @@ class Servers:
 def place_servers(site: Site) -> tuple[Servers, list[Diagnostic]]:
     """The servers of a plan in the order of their names, which is all the order that a CLI knows."""
     mcp = site.provider.mcp
-    servers = sorted(site.agent.mcp, key=lambda server: byte_order(server.name))
+    servers = sorted(site.servers, key=lambda server: byte_order(server.name))
     found = [fault for server in servers for fault in _faults(site, server)]
     found += _denied(site) if servers else []
     if not servers or found:

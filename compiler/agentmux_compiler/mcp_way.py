@@ -41,7 +41,8 @@ def other_way(site: Site, server: Server) -> str:
         for controller, mode in site.provider.modes.items()
         if mode is not None and way_of(replace(site, use=replace(site.use, controller=controller)), server) != "none"
     ]
+    without = f"write `mcp: false` under `providers.{name}`, and it goes without servers"
     if driven:
         return f"write {' or '.join(driven)} under `providers.{name}`"
     others = mcp.way in {"file-flag", "arguments", "settings"} and mcp.transports
-    return f"it takes servers over {listing(mcp.transports)}" if others else "give this agent to another provider"
+    return f"it takes servers over {listing(mcp.transports)}; {without}" if others else without

@@ -72,10 +72,10 @@ def _only_for_some(bundle: Listed[Bundle], file: str | None, together: Sequence[
 
 def visible_servers(site: Site, sites: Sequence[Site]) -> tuple[Server, ...]:
     """The servers that a plan's CLI starts: its own, and those of others in the settings file it reads."""
-    own = site.agent.mcp
+    own = site.servers
     if site.provider.mcp.way != "settings":
         return own
-    others = (server for each in sites if _same_settings(site, each) for server in each.agent.mcp)
+    others = (server for each in sites if _same_settings(site, each) for server in each.servers)
     return tuple({server.name: server for server in (*others, *own)}.values())
 
 
@@ -87,9 +87,9 @@ def shared_servers(sites: Sequence[Site]) -> list[Diagnostic]:
     """Servers that agents get because another one that runs there lists them."""
     found: list[Diagnostic] = []
     for site in sites:
-        names = {server.name for server in site.agent.mcp}
+        names = {server.name for server in site.servers}
         others = [each for each in sites if site.provider.mcp.way == "settings" and _same_settings(site, each)]
-        without = [each.agent.name for each in others if not names <= {server.name for server in each.agent.mcp}]
+        without = [each.agent.name for each in others if not names <= {server.name for server in each.servers}]
         if without:
             found.append(_shared(site, without))
     return found

@@ -13,6 +13,7 @@ from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.suggest import listing
 
 if TYPE_CHECKING:
+    from agentmux_compiler.agent import Server
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.providers.schema_modes import Mode
 
@@ -45,6 +46,11 @@ class Site:
     @property
     def cwd(self) -> str:
         return self.own if self.delivery is Delivery.FOLDER else self.agent.workdir
+
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """The MCP servers it is to be given."""
+        return self.agent.mcp if self.use.mcp else ()
 
     @property
     def cli_version(self) -> str:

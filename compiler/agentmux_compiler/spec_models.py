@@ -118,6 +118,7 @@ class ProviderUse(Model):
     vendor: Filled | None = Field(None, description="Who serves the model")
     controller: Filled | None = Field(None, description="How the launcher drives the CLI")
     version: Filled | None = Field(None, description="Version of the CLI it is meant for; default: the verified one")
+    mcp: bool | None = Field(None, description="Whether it is given the MCP servers of the agent; default: it is")
 
 
 class McpServer(Model):

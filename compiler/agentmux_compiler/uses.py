@@ -59,6 +59,7 @@ def _use(spec: Spec, entry: Entry, provider: str) -> Use:
         vendor=own.vendor,
         controller=own.controller,
         version=own.version,
+        mcp=own.mcp is not False,
         places=_places(spec.node, entry),
     )
 
