@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler import flags, rules
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.modes import (
+    controller_of,
     delivered_at_first,
     goes_on_by_protocol,
     in_session,
@@ -148,7 +149,8 @@ def _refused(use: Use, field: str, value: str, provider: Provider, remedy: str) 
 def _flags(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts) -> Made:
     tokens, found = flags.split(use)
     if "flags" not in mode.takes:
-        dropped = _dropped(use, "flags", f"`{provider.name}` takes no `flags` by the controller `{use.controller}`")
+        by = controller_of(provider, use)
+        dropped = _dropped(use, "flags", f"`{provider.name}` takes no `flags` by the controller `{by}`")
         return (), [*found, *([dropped] if tokens else [])]
     owns = provider.arguments.owns.items()
     active: dict[str, tuple[str, ...]] = {field: texts for field, texts in owns if getattr(parts, field, True)}

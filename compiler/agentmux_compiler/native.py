@@ -232,16 +232,14 @@ def _origin(file: NativeFile, line: int) -> Span:
 
 
 def doubled(reading: Iterable[tuple[Site, Sequence[Segment], Sequence[NativeFile]]]) -> list[Diagnostic]:
-    """Segments that agents are given and also read in a file that was written for another one; each segment once."""
+    """Segments that plans are given and also read in a file that was written for another one; each segment once."""
     places: dict[str, Span] = {}
-    agents: dict[str, list[str]] = {}
-    paths: dict[str, set[str]] = {}
+    readers: dict[str, list[tuple[Site, NativeFile]]] = {}
     for site, segments, files in reading:
         for file, segment in _twice(site, segments, files):
             places.setdefault(segment.name, segment.asked_at)
-            agents.setdefault(segment.name, []).append(site.agent.name)
-            paths.setdefault(segment.name, set()).add(file.path)
-    return [_doubled(at, name, agents[name], sorted(paths[name], key=byte_order)) for name, at in places.items()]
+            readers.setdefault(segment.name, []).append((site, file))
+    return [_doubled(at, name, readers[name]) for name, at in places.items()]
 
 
 def _twice(
@@ -253,12 +251,30 @@ def _twice(
         yield from ((file, segment) for segment in segments if segment.name in there)
 
 
-def _doubled(at: Span, name: str, agents: Sequence[str], paths: Sequence[str]) -> Diagnostic:
+def _doubled(at: Span, name: str, readers: Sequence[tuple[Site, NativeFile]]) -> Diagnostic:
+    """A plan is named where the file is its own agent's, else the agent."""
+    who = dict.fromkeys(site.key if _of_same_agent(site, file) else site.agent.name for site, file in readers)
+    paths = sorted({file.path for _, file in readers}, key=byte_order)
+    joining = dict.fromkeys(site.key for site, file in readers if _may_join(site, file))
+    ways = [f"write `delivery: file` for {listing(joining)}"] if joining else []
+    ways += ["leave it to one of the two", "let the agents run in another `workdir`"]
     return rules.DOUBLED_TEXT.at(
         at,
-        f"`{name}` reaches {listing(dict.fromkeys(agents))} twice: their CLIs read {listing(paths)} besides",
-        help="leave it to one of the two, or let the agents run in another `workdir`",
+        f"`{name}` reaches {listing(who)} twice: their CLIs read {listing(paths)} besides",
+        help=", or ".join(ways),
     )
+
+
+def _of_same_agent(site: Site, file: NativeFile) -> bool:
+    owners = file.output.owners if file.output is not None else ()
+    return any(owner.partition("/")[0] == site.agent.name for owner in owners)
+
+
+def _may_join(site: Site, file: NativeFile) -> bool:
+    """Whether the file would be the plan's own with `delivery: file`."""
+    written = site.provider.instructions.written
+    joins = written is not None and below(site.agent.workdir, written) == file.path
+    return joins and site.delivery is not Delivery.FILE and _of_same_agent(site, file)
 
 
 def also_read(chains: Iterable[tuple[Site, Sequence[NativeFile]]]) -> list[Diagnostic]:

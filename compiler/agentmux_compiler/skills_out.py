@@ -123,7 +123,7 @@ def _cut(site: Site) -> list[Diagnostic]:
             help="say in the first sentence when to use the skill, and leave the rest to its body",
         )
         for each in site.agent.skills
-        if isinstance(limit, int) and len(_one_line(facts, each.item)) > limit
+        if _too_long(facts, each.item)
     ]
     size = sum(len(row(facts, each.item, "", 1).encode()) + 1 for each in site.agent.skills)
     if isinstance(whole, int) and size > whole:
@@ -132,6 +132,11 @@ def _cut(site: Site) -> list[Diagnostic]:
             rules.SKILL_TRUNCATED.at(site.agent.place("skills"), message, help="list fewer, or describe shorter")
         )
     return found
+
+
+def _too_long(facts: Skills, skill: Skill) -> bool:
+    limit = facts.description_limit
+    return isinstance(limit, int) and len(_one_line(facts, skill)) > limit
 
 
 def _fate(facts: Skills) -> str:
@@ -157,11 +162,14 @@ def visible(site: Site, own: Iterable[Placed], shared: Iterable[Placed]) -> tupl
     """The skills that a plan's CLI lists: its own, and those that others put into folders it reads."""
     folders = _read(site)
     reached = [each for each in (*own, *shared) if each in own or each.folder in folders]
-    each_one = site.provider.skills.same_name == "each"
+    facts = site.provider.skills
+    if facts.beyond_limit == "dropped":
+        reached = [each for each in reached if not _too_long(facts, each.skill)]
+    each_one = facts.same_name == "each"
     found: dict[tuple[str, str], Placed] = {}
     for each in reached:
         found.setdefault((each.skill.name, each.folder if each_one else ""), each)
-    return tuple(_in_order(site.provider.skills, list(found.values())))
+    return tuple(_in_order(facts, list(found.values())))
 
 
 def _read(site: Site) -> frozenset[str]:

@@ -101,11 +101,19 @@ def _prompt_in_prefix(site: Site, plan: PlanPrefix) -> Iterator[Diagnostic]:
                 site.agent.place("env"),
                 f"`{part_name(segment)}` of `{plan.provider}` changes with the first prompt, and {number(behind)} "
                 "bytes stand behind it",
-                help="lead the CLI elsewhere by `base_url`, which leaves that part out",
+                help=_by_endpoint(site, part_name(segment)),
                 notes=("sessions with different prompts share nothing from there on",),
             )
             return
         before += segment.size
+
+
+def _by_endpoint(site: Site, name: str) -> str | None:
+    """What leaves a part out, where another endpoint does."""
+    layout = site.provider.layout
+    parts = [*layout.parts, *(part for variant in layout.variants for part in variant.parts)]
+    left_out = any(part.name == name and "redirected" in part.unless for part in parts)
+    return "lead the CLI elsewhere by `base_url`, which leaves that part out" if left_out else None
 
 
 def _short_lifetime(site: Site, plan: PlanPrefix) -> Iterator[Diagnostic]:
