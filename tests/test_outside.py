@@ -86,3 +86,11 @@ def test_a_workdir_behind_a_link_that_leads_outside_is_an_error(write_project, t
     report = build(root, BuildOptions())
 
     assert [(item.code, item.span.line) for item in report.diagnostics if item.severity == "error"] == [("AMX208", 3)]
+
+
+@pytest.mark.parametrize(("delivery", "found"), [("flag", [("AMX206", 3)]), ("file", [])])
+def test_a_workdir_that_nothing_makes_is_an_error(write_project, delivery, found):
+    spec = f"providers: {{claude: {{}}}}\ndelivery: {delivery}\nworkdir: app\ninstructions: One.\n"
+    report = build(write_project({"agents.d/main.yaml": spec}), BuildOptions())
+
+    assert [(item.code, item.span.line) for item in report.diagnostics if item.severity == "error"] == found

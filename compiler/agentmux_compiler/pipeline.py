@@ -32,6 +32,7 @@ from agentmux_compiler.rules import BROKEN_BASE
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import DiskTree, Tree, byte_order
+from agentmux_compiler.workdirs import missing_workdirs
 from agentmux_compiler.write_plan import statuses
 
 if TYPE_CHECKING:
@@ -131,7 +132,8 @@ def run_build(
     unreadable = () if options.accept else found  # accepting writes the baseline anew
     anew = _anew(compiled, options.scope, tree) if options.compare else ()
     unaccepted = _not_acceptable(compiled, baseline, options.scope, tree) if options.accept else []
-    diagnostics = ordered((*compiled.diagnostics, *unreadable, *blocked, *unaccepted, *anew))
+    missing = missing_workdirs(root, compiled.project, joined(plans))
+    diagnostics = ordered((*compiled.diagnostics, *unreadable, *missing, *blocked, *unaccepted, *anew))
     if options.check:
         diagnostics = ordered((*diagnostics, *_drift(writing, baseline, compiled, options.scope, tree)))
     if options.check or has_errors(diagnostics):
