@@ -203,8 +203,8 @@ class Mcp(Sourced):
     `secrets` says how `${NAME}` reaches a server: `expanded` by the CLI, `forwarded` by name, `inherited` with the
     CLI's environment, put into the `session` by the launcher. `expands` lists the fields in which the CLI expands it.
     `without_asking` says the CLI's permission does not hold for these servers' tools, `behind_trust` that they are
-    started only where the trust gate is open, `denied_under` which permissions take their tools away. `names` is the pattern a server's
-    name must have.
+    started only where the trust gate is open, `denied_under` which permissions take their tools away. `names` is the
+    pattern a server's name must have.
     """
 
     way: Literal["file-flag", "arguments", "settings", "session", "none", "unknown"]

@@ -60,9 +60,9 @@ class ToolFlags(Facts):
 
     `denied` take the named tools away, `only` leave no others (of `limited`, where it names some) unless the value is
     one of `every`, `added` allow what would not be declared otherwise; a rule in parentheses behind a name is about
-    some uses of a tool and changes nothing, unless it is `(*)`. `servers` leave only the named MCP servers. `aliases` are other names of
-    tools. `settings` maps a flag that takes JSON to the dotted path of a list of denied tools in it. `server` is the
-    name by which a server's tools are denied.
+    some uses of a tool and changes nothing, unless it is `(*)`. `servers` leave only the named MCP servers. `aliases`
+    are other names of tools. `settings` maps a flag that takes JSON to the dotted path of a list of denied tools in it.
+    `server` is the name by which a server's tools are denied.
     """
 
     denied: tuple[str, ...]
