@@ -69,8 +69,14 @@ def place_skills(site: Site, tree: Tree) -> tuple[SkillsOut, list[Diagnostic]]:
     meant = site.delivery is Delivery.FILE
     placed = tuple(Placed(each.item, folder, each.at, site.agent.name, shared, meant) for each in site.agent.skills)
     files = tuple(file for each in site.agent.skills for file in _copies(site, each, folder, tree))
-    directories = filled(facts.private or (), site.seen_from_cwd(site.own)) if private else ()
+    directories = _own_directory(site) if private else ()
     return SkillsOut(placed, files, directories), [*_cut(site), *(() if private else _behind_trust(site))]
+
+
+def _own_directory(site: Site) -> tuple[Argument, ...]:
+    """The arguments that name the plan's own skills."""
+    named = (item.replace("{own}", site.own) for item in site.provider.skills.private or ())
+    return filled(named, site.seen_from_cwd(site.own))
 
 
 def _is_private(site: Site) -> bool:

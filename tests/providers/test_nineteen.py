@@ -35,7 +35,7 @@ PLACES = {
     "instructions.join": {"{path}", "{relative}"},
     "flag_delivery.argv": {"{}"},
     "flag_delivery.environment": {"{}", "{folder}"},
-    "skills.private": {"{}"},
+    "skills.private": {"{}", "{own}"},
     "skills.row": {"{name}", "{description}", "{location}", "{root}"},
     "mcp.argv": {"{}"},
     "mcp.pieces.command": {"{server}", "{command}"},

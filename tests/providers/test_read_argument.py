@@ -40,3 +40,22 @@ def test_aider_reads_what_its_arguments_name(delivery, path, passed):
     assert shown(aider.plan.argv, {}) == passed
     texts = [segment.text for segment in aider.prefix.segments if segment.text]
     assert texts == ["Count the spoons.\n"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "passed"),
+    [
+        ("claude", ("--add-dir", "../.agentmux/agents/worker/claude")),
+        ("kimi", ("--skills-dir", ".agentmux/agents/worker/kimi/.agents/skills")),
+    ],
+)
+def test_own_skills_are_named_from_where_the_cli_looks(provider, passed):
+    spec = f"providers: {{{provider}: {{delivery: flag, permission: bypass}}}}\nworkdir: api\nskills: [tidy]\n"
+    skill = "---\nname: tidy\ndescription: Tidy up after a change\n---\nPut things back.\n"
+    tree = MemoryTree({"agents.d/worker.yaml": spec.encode(), "skills/tidy/SKILL.md": skill.encode()})
+    project, _ = resolve(load(tree)[0], tree)
+    (lowered,), _ = lower(project, tree)
+
+    argv = shown(lowered.plan.argv, {})
+    at = argv.index(passed[0])
+    assert argv[at : at + 2] == passed

@@ -146,7 +146,8 @@ class FlagDelivery(Sourced):
 class Skills(Sourced):
     """Skill folders. `written` is where agentmux copies skills, below the CLI's folder or a private directory.
 
-    `private`: arguments that make the CLI read the skills of an own directory (`{}`), None where none was measured.
+    `private`: arguments that make the CLI read the skills of an own directory (`{}` as seen from where it runs, `{own}`
+    from the project), None where none was measured.
     `behind_trust` says that it lists those of the project only where the trust gate is open.
     `row` renders one line of the listing from `{name}`, `{description}`, `{location}` (its SKILL.md, relative to the
     project) and `{root}` (the number of its folder among those listed, from the root down). `escapes` are characters
