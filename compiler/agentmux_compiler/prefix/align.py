@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.rendered import Piece
@@ -90,7 +91,12 @@ def _worded(segment: PrefixSegment) -> Hashable | None:
 
 def part_name(segment: PrefixSegment) -> str:
     """What stays the same over versions of the CLI: `tools` of `claude 2.1.332/tools`."""
-    return segment.name.partition("/")[2] if segment.opaque else segment.name
+    return _unversioned(segment.name) if segment.opaque else segment.name
+
+
+@cache
+def _unversioned(name: str) -> str:
+    return name.partition("/")[2]
 
 
 def _pair(
