@@ -6,7 +6,7 @@ import pytest
 
 from agentmux_launcher.startup import Identity, Peer, first_turn, opening
 
-IDENTITY = Identity("Code Reviewer", "reviewer", "claude", "/work/shop", "1.2.3", "2026-11-30")
+IDENTITY = Identity("Code Reviewer", "reviewer", "claude", "/home/me/shop", "1.2.3", "2026-11-30")
 PEERS = [Peer("tester", "Tester", "codex"), Peer("reviewer", "Code Reviewer", "claude"), Peer("docs", "Docs", "gemini")]
 
 
@@ -15,7 +15,7 @@ def test_what_changes_least_stands_first():
         "# Session Context\n\n"
         "## Startup Instructions\n\nRead CONTRIBUTING.md first.\n\n"
         "## Identity\n\n"
-        "- Name: Code Reviewer\n- Slug: reviewer\n- Provider: claude\n- Working Directory: /work/shop\n\n"
+        "- Name: Code Reviewer\n- Slug: reviewer\n- Provider: claude\n- Working Directory: /home/me/shop\n\n"
         "## Peer Agents\n\n- **Tester** (codex)\n- **Docs** (gemini)\n\n"
         "## Session\n\n- AgentMux Version: 1.2.3\n- Date (UTC): 2026-11-30\n\n"
         "---\n\n"
@@ -29,7 +29,7 @@ def test_sections_with_nothing_to_say_leave_no_trace():
 
     assert opening(alone, None, PEERS[1:2]) == (
         "# Session Context\n\n"
-        "## Identity\n\n- Name: reviewer\n- Provider: claude\n- Working Directory: /work/shop\n\n"
+        "## Identity\n\n- Name: reviewer\n- Provider: claude\n- Working Directory: /home/me/shop\n\n"
         "## Session\n\n- AgentMux Version: 1.2.3\n- Date (UTC): 2026-11-30\n\n"
         "---\n\n"
     )

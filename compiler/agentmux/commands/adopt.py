@@ -49,12 +49,18 @@ def inside(root: Path, path: str) -> str:
     Raises:
         CannotRun: it leads out of the project.
     """
-    for base in (Path.cwd(), root):
-        whole = Path(os.path.abspath(base / path))  # noqa: PTH100  `resolve` would follow links
-        above = next((each for each in (whole, *whole.parents) if _same_folder(each, root)), None)
-        if above and (base != root or os.path.lexists(whole)):
-            return whole.relative_to(above).as_posix()
-    raise CannotRun(f"`{path}` is not in the project")
+    found = [name for base in (Path.cwd(), root) if (name := _seen_from(root, base / path)) is not None]
+    there = (name for name in found if os.path.lexists(root / name))
+    name = next(there, found[0] if found else None)
+    if name is None:
+        raise CannotRun(f"`{path}` is not in the project")
+    return name
+
+
+def _seen_from(root: Path, path: Path) -> str | None:
+    whole = Path(os.path.abspath(path))  # noqa: PTH100  `resolve` would follow links
+    above = next((each for each in (whole, *whole.parents) if _same_folder(each, root)), None)
+    return whole.relative_to(above).as_posix() if above else None
 
 
 def _same_folder(folder: Path, root: Path) -> bool:
