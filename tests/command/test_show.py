@@ -232,8 +232,21 @@ def test_a_prefix_below_the_minimum_is_paid_whole_in_every_turn(show, tmp_path):
 def test_the_standing_price_for_people(show):
     code, out, err = show("reviewer", "--cost", "--turns", "5")
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].split() == "SEGMENT FROM TOKENS SERVED NEXT FIRST SESSION EVERY NEXT ONE".split()
-    assert "A session of 5 turns pays for a text when it is stored, and a little every time it is read afterwards." in out
+    assert out.splitlines()[0].split() == [
+        "SEGMENT",
+        "FROM",
+        "TOKENS",
+        "SERVED",
+        "NEXT",
+        "FIRST",
+        "SESSION",
+        "EVERY",
+        "NEXT",
+        "ONE",
+    ]
+    assert (
+        "A session of 5 turns pays for a text when it is stored, and a little every time it is read afterwards." in out
+    )
 
 
 def test_turns_are_a_number(show):
