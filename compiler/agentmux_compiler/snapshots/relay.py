@@ -1,4 +1,4 @@
-"""A baseline in the terms of the catalog at hand: what the catalog learnt about a CLI since is no change of a prefix."""
+"""A baseline in the terms of the catalog at hand: what the catalog learnt of a CLI since is no change of a prefix."""
 
 from __future__ import annotations
 
