@@ -46,6 +46,7 @@ dist: $(STAMP)  ## sdist and wheel, from the locked build backend
 
 bench: $(STAMP)  ## builds of 200 agents by 3 providers, a history of 100 commits, the launcher: measured
 	@$(BIN)/python benchmarks/builds.py
+	@$(BIN)/python benchmarks/diffs.py
 	@$(BIN)/python benchmarks/history.py
 	@$(BIN)/python benchmarks/launcher.py
 
