@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from agentmux_launcher.recorder.exchange import Exchange
 
+
+POLL = 0.1  # seconds between looks
 
 _CACHES: dict[str, Callable[[], CachePlayer]] = {
     "none": NoCache,
@@ -34,13 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, UnicodeDecodeError, ScriptError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    stop = threading.Event()
+    # A list, since an event's own lock may be held by the very wait that a signal interrupts.
+    stops: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda signum, _: stops.append(signum))
     with Recorder(script, folder=given.out, port=given.port, cache=_CACHES[given.cache]()) as recorder:
         sys.stdout.write(f"{recorder.url}\n")
         sys.stdout.flush()
-        _follow(recorder, stop)
+        _follow(recorder, stops)
     return 0
 
 
@@ -56,9 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _follow(recorder: Recorder, stop: threading.Event) -> None:
+def _follow(recorder: Recorder, stops: Sequence[int]) -> None:
     shown = 0
-    while not stop.wait(0.1):
+    while not stops:
+        time.sleep(POLL)
         exchanges = recorder.exchanges
         for exchange in exchanges[shown:]:
             sys.stderr.write(_line(exchange))
