@@ -109,7 +109,7 @@ def test_all_build_together(tmp_path):
         "muse": {"mcp": "false"},
     }
     texts = {"agents/worker/soul.md", "agents/worker/instructions.md", "bundles/style.md"}
-    trusting = {("AMX417", "kimi"), ("AMX417", "pi"), ("AMX418", "copilot"), ("AMX418", "pi")}
+    trusting = {("AMX417", "kimi"), ("AMX417", "pi"), ("AMX418", "pi")}
     assert losses(report) == ({*trusting, ("AMX414", "gemini"), ("AMX414", "qwen")}, texts)
     assert {status.status for status in project.build().files} == {"unchanged"}
 

@@ -76,6 +76,25 @@ SIDE_REQUESTS = (
         opening="You are a title generator.",
     ),
     SideRequest(
+        "title",
+        '{"title": "Recorded session"}',
+        "seen before the first turn, claude-agent-acp 0.101.0, 2026-11-30",
+        opening="You are a Claude agent, built on Anthropic's Claude Agent SDK.",
+        last="<session>\n",
+    ),
+    SideRequest(
+        "title",
+        "Recorded session",
+        "seen before the first turn, Grok Build 1.0.41, 2026-11-30",
+        opening="You are tasked with generating the session title.",
+    ),
+    SideRequest(
+        "dashboard",
+        "Recorded",
+        "seen after every turn, Grok Build 1.0.41, 2026-11-30",
+        last="<system-reminder>Write an ultra-short dashboard line that captures the AGENT'S REPLY",
+    ),
+    SideRequest(
         "probe",
         "pong",
         "read in the package, Kimi Code 2.1.0, 2026-11-30",
