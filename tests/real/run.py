@@ -53,9 +53,11 @@ def plan_argv(plan: LaunchPlan, project: Path, executable: Path, **values: str) 
     return [str(executable), *expand(plan.argv, lambda path: (project / path).read_text(encoding="utf-8"), values)]
 
 
-def plan_env(plan: LaunchPlan, sandbox: Mapping[str, str]) -> dict[str, str]:
-    """What the plan sets and removes, over a sandbox's environment (which holds the redirection)."""
-    env = {**sandbox, **plan.env.set}
+def plan_env(plan: LaunchPlan, sandbox: Mapping[str, str], *, trusted: bool = False) -> dict[str, str]:
+    """What the plan sets, renames and removes, over a sandbox's environment (which holds the redirection)."""
+    gate = plan.gate.set if plan.gate and trusted else {}
+    renamed = {name: sandbox[source] for name, source in plan.env.renamed.items() if source in sandbox}
+    env = {**sandbox, **gate, **plan.env.set, **renamed}
     return {name: value for name, value in env.items() if name not in plan.env.unset}
 
 
