@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.agent import Project
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
+from agentmux_compiler.placeholders import VOLATILE, fill_volatile
 from agentmux_compiler.prefix.axes import KEYS, TREE
 from agentmux_compiler.prefix.costs import Stated
 from agentmux_compiler.prefix.diff import diff
 from agentmux_compiler.prefix.environment import changed
 from agentmux_compiler.prefix.fixes import bundle_of, last, ordered_as, ruled, started, unspaced
+from agentmux_compiler.prefix.rendered import octets
 from agentmux_compiler.render.causes import causes, unmasked
 from agentmux_compiler.report import Advice
 from agentmux_compiler.tree import Tree
@@ -21,6 +23,7 @@ from agentmux_compiler.tree import Tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agentmux_compiler.lowered import PrefixSegment
     from agentmux_compiler.render.causes import Cause
     from agentmux_compiler.report import Change, DiffReport, PlanDiff
 
@@ -33,11 +36,15 @@ AGENTS = 40
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to do, the project after it, and what it would have done to the baseline (None: nothing)."""
+    """What to do, the project after it, and what it would have done to the baseline (None: nothing).
+
+    A `recurring` one is not about this change but about the next value, and all after it.
+    """
 
     text: str
     apply: Callable[[Project], Project]
     before: Callable[[PlanPrefix], PlanPrefix] | None = None
+    recurring: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,8 @@ def _fixes(change: Change, agents: frozenset[str], trial: Trial) -> Iterator[Fix
             text = f"list `{bundle}` last in `bundles`: what changes often costs least there"
             yield Fix(text, lambda project: last(project, agents, bundle), lambda plan: _behind(plan, bundle))
         case "volatile" if bundle:
-            yield Fix("put the value into `startup`", lambda project: started(project, agents, bundle))
+            text = "put the value into `startup`, where the next one breaks less"
+            yield Fix(text, lambda project: started(project, agents, bundle), recurring=True)
         case "tools":
             text = "deny single uses by a rule such as `Bash(git push *)`, not the whole tool"
             yield Fix(text, lambda project: ruled(project, agents))
@@ -106,14 +114,31 @@ def _fixes(change: Change, agents: frozenset[str], trial: Trial) -> Iterator[Fix
 
 
 def _helpful(plan: PlanDiff, fix: Fix, fixed: PlanPrefix | None, trial: Trial) -> Iterator[Advice]:
-    before = trial.before.get(_key(plan))
-    if fixed is None or before is None:
+    before, after = trial.before.get(_key(plan)), trial.after.get(_key(plan))
+    if fixed is None or before is None or after is None:
         return
-    better = diff(fix.before(before) if fix.before else before, fixed, trial.stated)
+    if fix.recurring:
+        plan = diff(after, _revalued(after), trial.stated)
+        better = diff(fixed, _revalued(fixed), trial.stated)
+    else:
+        better = diff(fix.before(before) if fix.before else before, fixed, trial.stated)
     scenario, lost = worst(plan)
     kept = lost - _lost(better, scenario)
     if kept > 0:
         yield Advice(fix.text, kept, scenario)
+
+
+def _revalued(plan: PlanPrefix) -> PlanPrefix:
+    """The plan with another value of everything that changes by itself."""
+    others = dict.fromkeys(VOLATILE, "another")
+    return replace(plan, segments=tuple(_with_values(segment, others) for segment in plan.segments))
+
+
+def _with_values(segment: PrefixSegment, values: Mapping[str, str]) -> PrefixSegment:
+    if segment.body is None or not segment.volatile:
+        return segment
+    text = fill_volatile(segment.body.text, values)
+    return replace(segment, body=replace(segment.body, text=text), size=octets(text))
 
 
 def _later(plan: PlanDiff, trial: Trial) -> Iterator[Advice]:

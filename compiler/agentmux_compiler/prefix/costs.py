@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.prefix.reuse import Terms
     from agentmux_compiler.report import PlanDiff, Scenario
 
-# How often a placeholder becomes another value on its own.
+# How often a placeholder becomes another value on one machine, by itself.
 TIMES_A_DAY = {"DATE": 1.0}
 
 
@@ -90,5 +90,5 @@ def _per_day(found: PlanDiff, again: Scenario, plan: PlanPrefix, stated: Stated)
     if launches is None or again.usd is None or not recurs:
         return None
     names = {name for segment in plan.segments for name in segment.volatile}
-    times = max((min(launches, TIMES_A_DAY.get(name, launches)) for name in names), default=0.0)
-    return round(again.usd * times, 6)
+    times = max((min(launches, TIMES_A_DAY[name]) for name in names if name in TIMES_A_DAY), default=0.0)
+    return round(again.usd * times, 6) if times else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.flags import words
+from agentmux_compiler.placeholders import VOLATILE, fill_volatile
 from agentmux_compiler.segment import Text
 
 if TYPE_CHECKING:
@@ -44,14 +45,30 @@ def ordered_as(project: Project, agents: Collection[str], orders: Mapping[str, S
 
 
 def started(project: Project, agents: Collection[str], bundle: str) -> Project:
-    """With the text of a bundle at the end of the first turn instead."""
+    """With the lines of a bundle that hold a value that changes by itself at the end of the first turn instead."""
 
     def move(agent: ResolvedAgent) -> ResolvedAgent:
-        taken = [listed.item.body for listed in agent.bundles if listed.item.name == bundle]
-        kept = tuple(listed for listed in agent.bundles if listed.item.name != bundle)
-        return replace(agent, bundles=kept, startup=_together([*([agent.startup] if agent.startup else []), *taken]))
+        moved = [_lines(each.item.body, _changing) for each in agent.bundles if each.item.name == bundle]
+        left = (
+            replace(each, item=replace(each.item, body=_lines(each.item.body, lambda line: not _changing(line))))
+            if each.item.name == bundle
+            else each
+            for each in agent.bundles
+        )
+        startup = _together([*([agent.startup] if agent.startup else []), *moved])
+        return replace(agent, bundles=tuple(each for each in left if each.item.body.text.strip()), startup=startup)
 
     return _each(project, agents, move)
+
+
+def _changing(line: str) -> bool:
+    return fill_volatile(line, dict.fromkeys(VOLATILE, "")) != line
+
+
+def _lines(body: Text, wanted: Callable[[str], bool]) -> Text:
+    """The lines of a text that are wanted."""
+    kept = [(body.line(index), line) for index, line in enumerate(body.text.splitlines(keepends=True)) if wanted(line)]
+    return Text("".join(line for _, line in kept), body.path, tuple(number for number, _ in kept))
 
 
 def unspaced(project: Project, texts: Iterable[str | None]) -> Project:
