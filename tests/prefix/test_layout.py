@@ -10,7 +10,7 @@ from agentmux_compiler.agent import Delivery
 from agentmux_compiler.lowered import PrefixSegment
 from agentmux_compiler.prefix.layout import opaque_parts, render_layout, unplaced
 from agentmux_compiler.providers import NAMES, load_provider
-from agentmux_compiler.providers.schema_layout import Layout, Part
+from agentmux_compiler.providers.schema_layout import Layout, Part, Variant
 from agentmux_compiler.segment import Text
 
 
@@ -28,6 +28,12 @@ def part(layer, name, **facts):
             **facts,
         }
     )
+
+
+def laid(*parts, skills="unknown", **layout):
+    """A provider of one layout, whose CLI lists skills in an order."""
+    facts = {"source": "measured 1, 2026-11-30", "version": "1", "controllers": ("persistent",), "parts": parts}
+    return SimpleNamespace(name="claude", layout=Layout(**{**facts, **layout}), skills=SimpleNamespace(order=skills))
 
 
 PROVIDER = SimpleNamespace(
@@ -114,3 +120,72 @@ def test_every_provider_has_a_place_for_all_text_and_names_that_read_back(name, 
 def test_a_slot_without_a_place_is_named():
     slots = {"startup": (own("agents/a/startup.md"),), "native": (own("bundles/a.md"),), "mcp": ()}
     assert unplaced(PROVIDER, slots, frozenset()) == ("startup",)
+
+
+SKILLS = tuple(own(f"skills/{name}.md") for name in ("b", "B", "a"))
+RANKED = (
+    part("skills", "opening", bytes=3),
+    part("skills", "one of the CLI", bytes=5, rank="aa"),
+    part("skills", "skills", slot="skills", rank=""),
+    part("skills", "ending", bytes=4),
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "found"),
+    [
+        ("casefold", ["skills/a.md", "aa", "skills/B.md", "skills/b.md"]),
+        ("bytes", ["skills/B.md", "skills/a.md", "aa", "skills/b.md"]),
+        ("reverse-bytes", ["skills/b.md", "aa", "skills/a.md", "skills/B.md"]),
+        ("unknown", ["aa", "skills/b.md", "skills/B.md", "skills/a.md"]),
+    ],
+)
+def test_skills_stand_among_those_of_the_cli_in_its_order(order, found):
+    segments = render_layout(laid(*RANKED, skills=order), {"skills": SKILLS}, frozenset())
+    listed = ["aa" if item.name == "claude 1/one of the CLI" else item.name for item in segments]
+    assert listed == ["claude 1/opening", *found, "claude 1/ending"]
+
+
+def test_each_item_of_a_slot_takes_bytes_besides():
+    provider = laid(part("mcp", "tools", slot="mcp", each=250))
+    segments = render_layout(provider, {"mcp": (own("mcp/search.json"), own("mcp/web.json"))}, frozenset())
+    assert [(item.name, item.size) for item in segments] == [
+        ("mcp/search.json", 2),
+        ("claude 1/tools of search.json", 250),
+        ("mcp/web.json", 2),
+        ("claude 1/tools of web.json", 250),
+    ]
+
+
+def test_a_part_is_there_where_its_tool_is():
+    provider = laid(part("tools", "shell", bytes=9, tool="Bash"), part("system", "prompt", bytes=5))
+    assert [item.name for item in render_layout(provider, {}, frozenset({"without:Bash"}))] == ["claude 1/prompt"]
+
+
+def test_the_first_variant_whose_words_hold_is_the_layout():
+    other = Variant(when=("--bare",), parts=(part("system", "bare prompt", bytes=5),))
+    never = Variant(when=("--bare", "permission:plan"), parts=(part("system", "no prompt", bytes=5),))
+    provider = laid(part("system", "prompt", bytes=5), variants=(never, other))
+    assert [item.name for item in render_layout(provider, {}, frozenset())] == ["claude 1/prompt"]
+    assert [item.name for item in render_layout(provider, {}, frozenset({"--bare"}))] == ["claude 1/bare prompt"]
+
+
+def test_neighbours_of_one_name_are_one_part():
+    provider = laid(
+        part("tools", "tool", bytes=9, varies_with=("model",)),
+        part("tools", "tool", bytes=3, varies_with=("model", "cwd")),
+        part("system", "tool", bytes=1),
+    )
+    joined, apart = render_layout(provider, {}, frozenset())
+    assert (joined.size, joined.varies_with, apart.size) == (12, ("model", "cwd"), 1)
+
+
+def test_a_part_holds_the_text_that_an_argument_passes():
+    provider = laid(part("system", "own prompt", argument=("--system-prompt {}",)))
+    segments = render_layout(provider, {"own prompt": (own("flags/a/own-prompt.md"),)}, frozenset())
+    assert [(item.layer, item.name) for item in segments] == [("system", "flags/a/own-prompt.md")]
+
+
+def test_a_plan_of_another_version_is_named_by_it():
+    segments = render_layout(laid(part("system", "prompt", bytes=5)), {}, frozenset(), "2.0.0")
+    assert [item.name for item in segments] == ["claude 2.0.0/prompt"]
