@@ -99,7 +99,9 @@ def launched(request, real_cli, tmp_path):
 
     def start(way, delivery, *, trusted=True, servers=True):
         cli = real_cli(way.name if way.name in PINS else way.provider)
-        turns = tuple(Turn(Answer(tool_calls=(call,)), Match(body=PROMPT)) for call in way.calls)
+        # Servers of a CLI that does not wait for them get their time from the model.
+        wait = 0 if way.waits else 2
+        turns = tuple(Turn(Answer(tool_calls=(call,), wait=wait), Match(body=PROMPT)) for call in way.calls)
         recorder = Recorder(Script(turns, Answer(text="Hello.")), folder=tmp_path / "recorded")
         recorder.__enter__()
         request.addfinalizer(lambda: recorder.__exit__(None, None, None))
