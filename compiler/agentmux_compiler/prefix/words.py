@@ -62,7 +62,7 @@ def tool_words(provider: Provider, argv: Sequence[str]) -> set[str]:
     left_out = {name for name in flags.limited or known if limited and name not in only}
     without = {name for name in known if name in denied | left_out}
     found = {f"denied:{name}" for name in denied} | {f"without:{name}" for name in without}
-    found |= {f"added:{name}" for name in _named(flags, flags.added, argv)}
+    found |= {f"added:{name}" for name in _allowed(flags, argv)}
     return found | ({"only", *(f"only:{name}" for name in only)} if limited else set())
 
 
@@ -82,16 +82,30 @@ def _named(flags: ToolFlags, options: Iterable[str], argv: Sequence[str]) -> Ite
         yield from _names(flags, value)
 
 
+def _allowed(flags: ToolFlags, argv: Sequence[str]) -> Iterator[str]:
+    """The tools that options allow: a rule about some uses allows the tool as well."""
+    for value in _values(flags.added, argv):
+        for item in _items(value):
+            name = item.partition("(")[0]
+            if name and name not in flags.not_added:
+                yield flags.aliases.get(name, name)
+
+
 def _names(flags: ToolFlags, text: str) -> Iterator[str]:
-    depth = 0
-    plain = []
     # A rule about all uses is as good as the bare name.
-    for character in text.replace("(*)", ""):
-        depth += (character == "(") - (character == ")")
-        plain.append("(" if depth else "\n" if character in ", " else character)
-    for name in "".join(plain).split("\n"):
+    for name in _items(text.replace("(*)", "")):
         if name and "(" not in name:
             yield flags.aliases.get(name, name)
+
+
+def _items(text: str) -> list[str]:
+    """The words of a list, separated by commas or blanks; of what stands in parentheses a `(` is left for each sign."""
+    depth = 0
+    plain = []
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        plain.append("(" if depth else "\n" if character in ", " else character)
+    return "".join(plain).split("\n")
 
 
 def _values(options: Iterable[str], argv: Sequence[str]) -> Iterator[str]:

@@ -59,10 +59,10 @@ class ToolFlags(Facts):
     """Arguments that decide which tools a CLI declares.
 
     `denied` take the named tools away, `only` leave no others (of `limited`, where it names some) unless the value is
-    one of `every`, `added` allow what would not be declared otherwise; a rule in parentheses behind a name is about
-    some uses of a tool and changes nothing, unless it is `(*)`. `servers` leave only the named MCP servers. `aliases`
-    are other names of tools. `settings` maps a flag that takes JSON to the dotted path of a list of denied tools in it.
-    `server` is the name by which a server's tools are denied.
+    one of `every`, `added` allow what would not be declared otherwise, but not by the names `not_added`; a rule in
+    parentheses behind a name is about some uses of a tool: it denies nothing, unless it is `(*)`, and allows the tool.
+    `servers` leave only the named MCP servers. `aliases` are other names of tools. `settings` maps a flag that takes
+    JSON to the dotted path of a list of denied tools in it. `server` is the name by which a server's tools are denied.
     """
 
     denied: tuple[str, ...]
@@ -74,6 +74,7 @@ class ToolFlags(Facts):
     aliases: Mapping[str, str]
     settings: Mapping[str, str]
     server: str | None
+    not_added: tuple[str, ...]
 
 
 class Tree(Facts):
