@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from agentmux_compiler import rules
 from agentmux_compiler.adopt import Adoption, Workshop, adopt
 from agentmux_compiler.assemble import render
-from agentmux_compiler.baseline_outputs import baseline_outputs
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.emit import manifest_of, plan_writes
-from agentmux_compiler.header import HEADER
-from agentmux_compiler.journal import known
 from agentmux_compiler.lowered import OutputFile, PlanPrefix, PrefixSegment
-from agentmux_compiler.overlay import OverlayTree
 from agentmux_compiler.segment import Kind, Segment, Text
 from agentmux_compiler.tree import DiskTree, MemoryTree
-from agentmux_compiler.writes import apply, write_sources
+from agentmux_compiler.trees.overlay import OverlayTree
+from agentmux_compiler.writing.baseline_outputs import baseline_outputs
+from agentmux_compiler.writing.header import HEADER
+from agentmux_compiler.writing.journal import known
+from agentmux_compiler.writing.writes import apply, write_sources
 
 if TYPE_CHECKING:
     from pathlib import Path

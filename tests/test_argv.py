@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from agentmux_compiler.agent import Permission, Use
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.flags import Spelling
 from agentmux_compiler.lowered import ArgumentParts
+from agentmux_compiler.lowering.flags import Spelling
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_launcher.arguments import expand, json_literal, shown
 from agentmux_launcher.manifest import FromFile, Literal

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from agentmux_compiler.agent import Bundle, Listed, ResolvedAgent, Settings, Skill, Use
 from agentmux_compiler.assemble import assemble, assemble_startup, render
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.header import HEADER
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Kind, Segment, Text
+from agentmux_compiler.writing.header import HEADER
 from agentmux_launcher.manifest import LineRun
 
 SPEC = "agents.d/reviewer.yaml"

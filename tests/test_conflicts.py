@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux_compiler.conflicts import find_conflicts
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.sources.conflicts import find_conflicts
 
 OURS, BETWEEN, THEIRS = f"{'<' * 7} HEAD", "=" * 7, f"{'>' * 7} theirs"
 CONFLICT = f"{OURS}\na\n{BETWEEN}\nb\n{THEIRS}\n"

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentmux_compiler import disk
-from agentmux_compiler.accept import accept, check_snapshots
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.emit import check, launch_plans, manifest_of, plan_writes
-from agentmux_compiler.header import HEADER
-from agentmux_compiler.journal import known
 from agentmux_compiler.lowered import OutputFile
-from agentmux_compiler.ownership import outside
 from agentmux_compiler.report import FileStatus
 from agentmux_compiler.tree import DiskTree, digest
-from agentmux_compiler.write_plan import statuses
-from agentmux_compiler.writes import Applied, apply
+from agentmux_compiler.writing import disk
+from agentmux_compiler.writing.accept import accept, check_snapshots
+from agentmux_compiler.writing.header import HEADER
+from agentmux_compiler.writing.journal import known
+from agentmux_compiler.writing.ownership import outside
+from agentmux_compiler.writing.write_plan import statuses
+from agentmux_compiler.writing.writes import Applied, apply
 from agentmux_launcher.manifest import Environment, LaunchPlan, LineRun, Manifest
 
 AT = Span("agents.d/main.yaml", 3, 3)

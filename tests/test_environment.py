@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentmux_compiler.agent import Delivery, Permission, ResolvedAgent, Use
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.environment import by_use, environment, with_use
+from agentmux_compiler.lowering.environment import by_use, environment, with_use
+from agentmux_compiler.lowering.site import Site
 from agentmux_compiler.providers import load_provider
-from agentmux_compiler.site import Site
 from agentmux_launcher.manifest import Literal
 
 HERE = Span("agents.d/worker.yaml", 1)

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from agentmux_compiler.git_tree import revision
 from agentmux_compiler.pipeline import BuildOptions, build
-from agentmux_compiler.record import Key, load_fresh, save
 from agentmux_compiler.tree import DiskTree, MemoryTree
+from agentmux_compiler.trees.git_tree import revision
 from agentmux_compiler.watch import Round, stale
+from agentmux_compiler.writing.record import Key, load_fresh, save
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes are a POSIX affair")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.front_matter import Document, split
+from agentmux_compiler.sources.front_matter import Document, split
 
 PATH = "bundles/a.md"
 

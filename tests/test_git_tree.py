@@ -3,8 +3,8 @@ import subprocess
 
 import pytest
 
-from agentmux_compiler.git_objects import GitError, objects, output
-from agentmux_compiler.git_tree import revision, tree_at
+from agentmux_compiler.trees.git_objects import GitError, objects, output
+from agentmux_compiler.trees.git_tree import revision, tree_at
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.hidden_text import character_of, find_hidden, hidden_characters, visible
+from agentmux_compiler.text.hidden_text import character_of, find_hidden, hidden_characters, visible
 
 PATH = "bundles/a.md"
 

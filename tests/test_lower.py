@@ -5,11 +5,11 @@ import posixpath
 
 import pytest
 
-from agentmux_compiler.header import HEADER
 from agentmux_compiler.lower import lower
 from agentmux_compiler.resolve import resolve
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import MemoryTree
+from agentmux_compiler.writing.header import HEADER
 from agentmux_launcher.arguments import expand, shown
 from agentmux_launcher.manifest import Environment, LineRun
 

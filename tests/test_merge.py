@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux_compiler.json_text import remove_value, set_value
-from agentmux_compiler.merge import Merged, NotMergeableError, keys_of, merge
+from agentmux_compiler.writing.json_text import remove_value, set_value
+from agentmux_compiler.writing.merge import Merged, NotMergeableError, keys_of, merge
 
 OURS = b'{\n  "mcpServers": {\n    "issues": {\n      "command": "issues-mcp"\n    }\n  }\n}\n'
 ISSUES = "/mcpServers/issues"

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
+from agentmux_compiler.adopting.take_in import take_in_skill
 from agentmux_compiler.agent import Settings
 from agentmux_compiler.pipeline import BuildOptions, build
-from agentmux_compiler.take_in import take_in_skill
 from agentmux_compiler.tree import DiskTree
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and such names are a POSIX affair")

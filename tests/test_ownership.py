@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux_compiler.header import HEADER, carries_header
-from agentmux_compiler.ownership import Standing, claims, outside
 from agentmux_compiler.tree import digest
+from agentmux_compiler.writing.header import HEADER, carries_header
+from agentmux_compiler.writing.ownership import Standing, claims, outside
 from agentmux_launcher.manifest import Manifest, WrittenFile
 
 OLD = f"{HEADER}\n\nold\n".encode()

@@ -4,12 +4,12 @@ import subprocess
 
 import pytest
 
-from agentmux_compiler.git_tree import revision
-from agentmux_compiler.outcomes import Fault, outcome_at
 from agentmux_compiler.pipeline import DiffOptions, compile_project, diff
-from agentmux_compiler.prefix_cache import FOLDER, prefix_cache
-from agentmux_compiler.source_ids import Recorded, SourceIds, ids_on_disk
+from agentmux_compiler.revisions.outcomes import Fault, outcome_at
+from agentmux_compiler.revisions.prefix_cache import FOLDER, prefix_cache
+from agentmux_compiler.revisions.source_ids import Recorded, SourceIds, ids_on_disk
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.trees.git_tree import revision
 
 SOURCES = {
     "agents.d/a.yaml": "providers: {claude: {model: opus}}\nbundles: [x]\nsoul: {file: souls/a.md}\n",
@@ -142,7 +142,7 @@ def test_a_cache_behind_a_link_is_left_alone(tmp_path):
 
 def test_a_base_with_the_same_sources_is_not_compiled(git, tmp_path, monkeypatch):
     git({"main.c": "int main(void);\n"})
-    monkeypatch.setattr("agentmux_compiler.prefix_cache.prefix_cache", None)
+    monkeypatch.setattr("agentmux_compiler.revisions.prefix_cache.prefix_cache", None)
     report = diff(tmp_path, DiffOptions(base="git:HEAD~1"))
     assert (report.summary.plans, report.summary.unchanged) == (1, 1)
 

@@ -3,7 +3,7 @@ import zlib
 import pytest
 
 from agentmux_compiler.pipeline import compile_project
-from agentmux_compiler.prefix_pack import pack, unpack
+from agentmux_compiler.revisions.prefix_pack import pack, unpack
 from agentmux_compiler.tree import DiskTree, MemoryTree
 
 PROJECT = {

@@ -13,9 +13,9 @@ from agentmux_compiler.proposal.secrets import Hider, Replaced, looks_secret
 from agentmux_compiler.proposal.spec_text import scalar
 from agentmux_compiler.proposal.survey import FoundText
 from agentmux_compiler.providers import NAMES, load_provider
+from agentmux_compiler.sources.yaml_nodes import Mapping
+from agentmux_compiler.sources.yaml_source import parse_text
 from agentmux_compiler.tree import DiskTree
-from agentmux_compiler.yaml_nodes import Mapping
-from agentmux_compiler.yaml_source import parse_text
 
 LINES = st.sampled_from(
     [

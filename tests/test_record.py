@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agentmux_compiler import record, rules
+from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.disk import write_file
-from agentmux_compiler.record import RECORD_PATH, Key, load_fresh, package_state, save
 from agentmux_compiler.report import (
     Break,
     BuildReport,
@@ -26,6 +24,9 @@ from agentmux_compiler.report import (
     summarise,
 )
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing import record
+from agentmux_compiler.writing.disk import write_file
+from agentmux_compiler.writing.record import RECORD_PATH, Key, load_fresh, package_state, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,7 +233,7 @@ def test_a_record_with_a_rule_that_is_gone_is_as_good_as_none(project):
 
 def test_an_edit_of_agentmux_itself_is_seen(tmp_path, monkeypatch):
     package = tmp_path / "agentmux_compiler"
-    write_file(tmp_path, "agentmux_compiler/record.py", b"one")
+    write_file(tmp_path, "agentmux_compiler/writing/record.py", b"one")
     write_file(tmp_path, "agentmux/__init__.py", b"")
     monkeypatch.setattr(record, "__file__", str(package / "record.py"))
     before = package_state()
@@ -247,7 +248,7 @@ def test_nothing_heavy_is_imported_to_answer(project):
     script = f"""
 import sys
 from pathlib import Path
-from agentmux_compiler.record import Key, load_fresh
+from agentmux_compiler.writing.record import Key, load_fresh
 assert load_fresh(Path({str(project)!r}), Key({KEY.version!r}, {KEY.command!r}, {KEY.today!r})) is not None
 heavy = {{"pydantic", "jinja2", "ruamel", "splintr", "rich", "watchfiles", "tomlkit"}}
 print(sorted(heavy & {{name.partition(".")[0] for name in sys.modules}}))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from agentmux_compiler.agent import Bundle, Delivery, Listed, ResolvedAgent, Server, Settings, Skill, Use
-from agentmux_compiler.delivery import deliver
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.environment import environment
-from agentmux_compiler.mcp import place_servers
+from agentmux_compiler.lowering.delivery import deliver
+from agentmux_compiler.lowering.environment import environment
+from agentmux_compiler.lowering.mcp import place_servers
+from agentmux_compiler.lowering.shared import index_needed, shared_file_faults
+from agentmux_compiler.lowering.site import deliveries, folders_to, site_of
+from agentmux_compiler.lowering.skills_out import place_skills
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Kind, Segment, Text
-from agentmux_compiler.shared import index_needed, shared_file_faults
-from agentmux_compiler.site import deliveries, folders_to, site_of
-from agentmux_compiler.skills_out import place_skills
 from agentmux_compiler.tree import MemoryTree
 
 SPEC = "agents.d/reviewer.yaml"

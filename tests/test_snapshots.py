@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.header import HEADER
 from agentmux_compiler.lowered import Lowered, OutputFile, PlanPrefix, PrefixSegment
 from agentmux_compiler.segment import Text
 from agentmux_compiler.snapshots import Baseline, read, snapshot_files
 from agentmux_compiler.tree import MemoryTree
+from agentmux_compiler.writing.header import HEADER
 
 HELP = "run `agentmux build --accept` to write it anew from the sources"
 PLAN_PATH = "snapshots/plans/reviewer/claude.toml"

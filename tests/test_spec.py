@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from agentmux_compiler.agent import Settings
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.inherit import merge
 from agentmux_compiler.providers import NAMES
+from agentmux_compiler.sources.inherit import merge
+from agentmux_compiler.sources.yaml_source import parse
 from agentmux_compiler.spec import Specs, json_schema, load
 from agentmux_compiler.tree import MemoryTree
-from agentmux_compiler.yaml_source import parse
 
 FIELDS_OF_A_USE = (
     "the fields here are `model`, `effort`, `permission`, `delivery`, `flags`, `base_url`, `api_key_env`, "

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.placeholders import VARIABLES, VOLATILE, expand, fill_volatile, volatile_at
 from agentmux_compiler.segment import Text
-from agentmux_compiler.templates import expand_template
+from agentmux_compiler.text.placeholders import VARIABLES, VOLATILE, expand, fill_volatile, volatile_at
+from agentmux_compiler.text.templates import expand_template
 
 VALUES = {
     "AGENT": "Aria",

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.segment import Text
-from agentmux_compiler.texts import Library, Prose, inline, normalised
+from agentmux_compiler.sources.yaml_source import parse
+from agentmux_compiler.text.texts import Library, Prose, inline, normalised
 from agentmux_compiler.tree import DiskTree, MemoryTree
-from agentmux_compiler.yaml_source import parse
 
 PATH = "agents.d/a.yaml"
 RELATIVE = "write a path relative to the project, with `/`"

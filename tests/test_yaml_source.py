@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
-from agentmux_compiler.yaml_nodes import Entry, Mapping, Scalar, Sequence, locate, without
-from agentmux_compiler.yaml_source import MAX_NODES, parse
+from agentmux_compiler.sources.yaml_nodes import Entry, Mapping, Scalar, Sequence, locate, without
+from agentmux_compiler.sources.yaml_source import MAX_NODES, parse
 
 PATH = "agents.d/a.yaml"
 

@@ -17,8 +17,8 @@ import agentmux_launcher
 from agentmux import __version__
 from agentmux.day import today
 from agentmux.errors import CannotRun
-from agentmux_compiler import record
 from agentmux_compiler.tree import digest
+from agentmux_compiler.writing import record
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_launcher.manifest import LaunchPlan
 from agentmux_launcher.startup import Peer

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 from agentmux import project
 from agentmux.launch_price import snapshot_price, what_it_costs
 from agentmux.preparation import Answer, Before, Prepared, Task, Wanted, before, kept, key_of, record_path
-from agentmux_compiler import record
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides
 from agentmux_compiler.diagnostics import Severity, has_errors, ordered
-from agentmux_compiler.disk import write_file
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
 from agentmux_compiler.pipeline import BuildOptions, Scope, compile_project, run_build
 from agentmux_compiler.render import View, full
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing import record
+from agentmux_compiler.writing.disk import write_file
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_launcher.ledger import Ledger, LedgerError
 from agentmux_launcher.startup import Peer

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentmux_compiler import rules
+from agentmux_compiler.adopting.carry_back import carry_back, normalised
+from agentmux_compiler.adopting.take_in import SKILL_FILE, Foreign, take_in_instructions, take_in_skill
 from agentmux_compiler.agent import Settings
-from agentmux_compiler.blocks import first_difference, has_conflict
-from agentmux_compiler.carry_back import carry_back, normalised
 from agentmux_compiler.diagnostics import Diagnostic, Span, has_errors
 from agentmux_compiler.emit import written
 from agentmux_compiler.lowered import OutputFile
-from agentmux_compiler.overlay import OverlayTree
-from agentmux_compiler.ownership import Standing, claims
-from agentmux_compiler.take_in import SKILL_FILE, Foreign, take_in_instructions, take_in_skill
 from agentmux_compiler.tree import Entry, Found, OutputTree, Tree, byte_order, digest
+from agentmux_compiler.trees.overlay import OverlayTree
+from agentmux_compiler.writing.blocks import first_difference, has_conflict
+from agentmux_compiler.writing.ownership import Standing, claims
 from agentmux_launcher.manifest import Manifest, WrittenFile
 
 NEWLINE = "\n"

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from agentmux_compiler import flags, rules
+from agentmux_compiler import rules
 from agentmux_compiler.agent import Permission
-from agentmux_compiler.modes import (
+from agentmux_compiler.lowering import flags
+from agentmux_compiler.lowering.modes import (
     controller_of,
     delivered_at_first,
     goes_on_by_protocol,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import ResolvedAgent, Use
 from agentmux_compiler.diagnostics import Diagnostic, Span
-from agentmux_compiler.header import HEADER
-from agentmux_compiler.hidden_text import character_of
-from agentmux_compiler.placeholders import AGENT_VARIABLES, USE_VARIABLES, VOLATILE, Expanded, expand
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.segment import Kind, Segment, Text
+from agentmux_compiler.text.hidden_text import character_of
+from agentmux_compiler.text.placeholders import AGENT_VARIABLES, USE_VARIABLES, VOLATILE, Expanded, expand
+from agentmux_compiler.writing.header import HEADER
 from agentmux_launcher.manifest import LineRun
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Assembly:
 
     def _expanded(self, draft: _Draft) -> Expanded:
         if draft.template:
-            from agentmux_compiler.templates import expand_template  # noqa: PLC0415  few projects need Jinja2
+            from agentmux_compiler.text.templates import expand_template  # noqa: PLC0415  few projects need Jinja2
 
             expanded, found = expand_template(draft.body, self.values, allowed=draft.allowed)
         else:

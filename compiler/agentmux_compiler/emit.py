@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentmux_compiler import blocks
-from agentmux_compiler.folders import made_folders
-from agentmux_compiler.merge import NotMergeableError, keys_of, merge
-from agentmux_compiler.ownership import NOTHING_KNOWN, Claims, Standing, claims
 from agentmux_compiler.tree import Entry, Found, OutputTree, byte_order, digest, leaves_project
-from agentmux_compiler.write_plan import Blocked, Removal, Step, Unchanged, Write, WritePlan
+from agentmux_compiler.writing import blocks
+from agentmux_compiler.writing.folders import made_folders
+from agentmux_compiler.writing.merge import NotMergeableError, keys_of, merge
+from agentmux_compiler.writing.ownership import NOTHING_KNOWN, Claims, Standing, claims
+from agentmux_compiler.writing.write_plan import Blocked, Removal, Step, Unchanged, Write, WritePlan
 from agentmux_launcher.manifest import Manifest, WrittenFile
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import OutputFile
-    from agentmux_compiler.merge import Merged
+    from agentmux_compiler.writing.merge import Merged
     from agentmux_launcher.manifest import LaunchPlan
 
 

@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.argv import build_argv
 from agentmux_compiler.assemble import assemble, assemble_startup
-from agentmux_compiler.delivery import Delivered, deliver
 from agentmux_compiler.diagnostics import Diagnostic
-from agentmux_compiler.environment import environment
-from agentmux_compiler.folder_tree import tree_segments
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
-from agentmux_compiler.mcp import Servers, place_servers
-from agentmux_compiler.modes import controller_of, mode_of
-from agentmux_compiler.native import also_read, chain, doubled, native_segments, over_budget
-from agentmux_compiler.outputs import merge_outputs, volatile_faults
-from agentmux_compiler.plan_prefix import plan_prefix, server_segments, text_slots
+from agentmux_compiler.lowering.delivery import Delivered, deliver
+from agentmux_compiler.lowering.environment import environment
+from agentmux_compiler.lowering.folder_tree import tree_segments
+from agentmux_compiler.lowering.mcp import Servers, place_servers
+from agentmux_compiler.lowering.modes import controller_of, mode_of
+from agentmux_compiler.lowering.native import also_read, chain, doubled, native_segments, over_budget
+from agentmux_compiler.lowering.outputs import merge_outputs, volatile_faults
+from agentmux_compiler.lowering.plan_prefix import plan_prefix, server_segments, text_slots
+from agentmux_compiler.lowering.shared import index_needed, shared_file_faults, shared_servers, visible_servers
+from agentmux_compiler.lowering.site import Site, is_committed, site_of
+from agentmux_compiler.lowering.skills_out import Placed, SkillsOut, listing, place_skills, shared_faults, visible
+from agentmux_compiler.lowering.stripped import stripped
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
-from agentmux_compiler.shared import index_needed, shared_file_faults, shared_servers, visible_servers
-from agentmux_compiler.site import Site, is_committed, site_of
-from agentmux_compiler.skills_out import Placed, SkillsOut, listing, place_skills, shared_faults, visible
-from agentmux_compiler.stripped import stripped
 from agentmux_launcher.manifest import Argument, Environment, Gate, LaunchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentmux_compiler.agent import Project
-    from agentmux_compiler.native import NativeFile
+    from agentmux_compiler.lowering.native import NativeFile
     from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.tree import Tree
 

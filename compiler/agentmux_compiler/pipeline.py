@@ -10,17 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agentmux_compiler import __version__, blocks, emit, snapshots, writes
-from agentmux_compiler.accept import accept, check_snapshots, foreign_files
+from agentmux_compiler import __version__, emit, snapshots
 from agentmux_compiler.agent import Project
-from agentmux_compiler.base import prefixes_at
-from agentmux_compiler.baseline_outputs import known_outputs
 from agentmux_compiler.diagnostics import Diagnostic, Severity, has_errors, ordered
-from agentmux_compiler.journal import known
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import Lowered
-from agentmux_compiler.output_files import filled, joined
-from agentmux_compiler.ownership import outside
+from agentmux_compiler.lowering.output_files import filled, joined
+from agentmux_compiler.lowering.workdirs import missing_workdirs
 from agentmux_compiler.prefix.advice import Trial, advised
 from agentmux_compiler.prefix.breakers import breakers, uncommitted
 from agentmux_compiler.prefix.costs import Stated
@@ -28,12 +24,17 @@ from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.prefix.paid_anew import paid_anew
 from agentmux_compiler.report import BuildReport, DiffReport, Summary
 from agentmux_compiler.resolve import resolve
+from agentmux_compiler.revisions.base import prefixes_at
 from agentmux_compiler.rules import BROKEN_BASE
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import DiskTree, Tree, byte_order
-from agentmux_compiler.workdirs import missing_workdirs
-from agentmux_compiler.write_plan import statuses
+from agentmux_compiler.writing import blocks, writes
+from agentmux_compiler.writing.accept import accept, check_snapshots, foreign_files
+from agentmux_compiler.writing.baseline_outputs import known_outputs
+from agentmux_compiler.writing.journal import known
+from agentmux_compiler.writing.ownership import outside
+from agentmux_compiler.writing.write_plan import statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.lowered import OutputFile, PlanPrefix
     from agentmux_compiler.report import FileStatus
     from agentmux_compiler.snapshots import Baseline
-    from agentmux_compiler.write_plan import WritePlan
+    from agentmux_compiler.writing.write_plan import WritePlan
 
 __all__ = ["BuildOptions", "Built", "Compiled", "DiffOptions", "Scope", "build", "compile_project", "diff", "run_build"]
 

@@ -12,12 +12,12 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
 
-from agentmux_compiler.accept import PARTS, accept, check_snapshots
 from agentmux_compiler.diagnostics import has_errors
 from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.render import View, renderer
 from agentmux_compiler.snapshots import read, relaid, snapshot_files
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing.accept import PARTS, accept, check_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Project, ResolvedAgent, Server
-from agentmux_compiler.bundles import BundleFolder, read_bundles
 from agentmux_compiler.diagnostics import Diagnostic, Span
-from agentmux_compiler.listings import listed_bundles, listed_skills, unused_bundles, unused_skills
-from agentmux_compiler.skills import SkillFolder, read_skills
-from agentmux_compiler.source_names import outside, project_path
-from agentmux_compiler.texts import Library
-from agentmux_compiler.uses import uses_of
-from agentmux_compiler.yaml_nodes import Mapping
+from agentmux_compiler.sources.bundles import BundleFolder, read_bundles
+from agentmux_compiler.sources.listings import listed_bundles, listed_skills, unused_bundles, unused_skills
+from agentmux_compiler.sources.skills import SkillFolder, read_skills
+from agentmux_compiler.sources.source_names import outside, project_path
+from agentmux_compiler.sources.uses import uses_of
+from agentmux_compiler.sources.yaml_nodes import Mapping
+from agentmux_compiler.text.texts import Library
 
 if TYPE_CHECKING:
     from agentmux_compiler.agent import Use
     from agentmux_compiler.spec import Spec, Specs
-    from agentmux_compiler.texts import Prose
+    from agentmux_compiler.text.texts import Prose
     from agentmux_compiler.tree import Tree
 
 _PROSE = ("soul", "instructions", "startup")

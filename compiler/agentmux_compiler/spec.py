@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from agentmux_compiler import rules
 from agentmux_compiler.agent import Settings
 from agentmux_compiler.diagnostics import Diagnostic, Span, has_errors
-from agentmux_compiler.inherit import base_of, merge, order_of
 from agentmux_compiler.providers import REGISTRY
-from agentmux_compiler.settings import settings_of
-from agentmux_compiler.source_names import folder_outside, invalid_name, name_fault, outside
-from agentmux_compiler.spec_errors import validate
-from agentmux_compiler.spec_models import AgentSpec, ProjectSettings
+from agentmux_compiler.sources.inherit import base_of, merge, order_of
+from agentmux_compiler.sources.settings import settings_of
+from agentmux_compiler.sources.source_names import folder_outside, invalid_name, name_fault, outside
+from agentmux_compiler.sources.spec_errors import validate
+from agentmux_compiler.sources.spec_models import AgentSpec, ProjectSettings
+from agentmux_compiler.sources.yaml_nodes import Mapping, Node
+from agentmux_compiler.sources.yaml_source import parse
 from agentmux_compiler.tree import byte_order
-from agentmux_compiler.yaml_nodes import Mapping, Node
-from agentmux_compiler.yaml_source import parse
 
 if TYPE_CHECKING:
     from agentmux_compiler.tree import Tree

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.present_state import PresentState
 from agentmux_compiler.report import BuildReport
 from agentmux_compiler.tree import DiskTree, Trace
+from agentmux_compiler.writing.present_state import PresentState
 
 if TYPE_CHECKING:
     import threading

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from agentmux.cli import main
-from agentmux_compiler.header import HEADER
+from agentmux_compiler.writing.header import HEADER
 
 SPEC = "providers: {claude: {}, codex: {}, gemini: {}}\ndelivery: file\nbundles: [house-style]\n"
 STYLE = "<!-- Kept short. -->\n\n# House style\n\nBe brief.\n"

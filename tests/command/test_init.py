@@ -17,11 +17,11 @@ import pytest
 
 from agentmux.cli import main
 from agentmux.commands import init
-from agentmux_compiler.header import HEADER
 from agentmux_compiler.pipeline import BuildOptions, build
 from agentmux_compiler.proposal.proposing import Request, propose
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing.header import HEADER
 
 CASES = Path(__file__).parents[1] / "cases" / "init"
 NAMES = sorted(path.parent.name for path in CASES.glob("*/before"))

@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentmux_compiler.git_objects import GitError, objects
-from agentmux_compiler.outcomes import Fault
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.prefix.diff import diff_all
 from agentmux_compiler.prefix.history import run
@@ -22,7 +20,9 @@ from agentmux_compiler.prefix.history.losses import NOTHING, loss_of, step, tota
 from agentmux_compiler.prefix.history.rates import rates
 from agentmux_compiler.prefix.history.renames import renamed
 from agentmux_compiler.prefix.history.run import history
+from agentmux_compiler.revisions.outcomes import Fault
 from agentmux_compiler.tree import MemoryTree
+from agentmux_compiler.trees.git_objects import GitError, objects
 
 LINE = "Say what you know, and how you know it.\n"
 LONG = LINE * 300
@@ -261,7 +261,7 @@ def test_a_second_look_compiles_nothing_and_finds_the_same(tmp_path, monkeypatch
     edits = [PROJECT, {"bundles/often.md": f"Often.\n{LINE * 25}"}, {"agents.d/a.yaml": f"{VLLM}bundles: [absent]\n"}]
     first = history(repository(tmp_path, *edits), "HEAD~2..HEAD")
     monkeypatch.setattr("agentmux_compiler.prefix.history.replay.lower", None)
-    monkeypatch.setattr("agentmux_compiler.outcomes.Recorded", None)
+    monkeypatch.setattr("agentmux_compiler.revisions.outcomes.Recorded", None)
     assert history(tmp_path, "HEAD~2..HEAD") == first
 
 

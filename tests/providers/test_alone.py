@@ -7,10 +7,10 @@ import pytest
 from agentmux_compiler.agent import Permission, Use
 from agentmux_compiler.diagnostics import Severity, Span
 from agentmux_compiler.lower import lower
-from agentmux_compiler.modes import mode_of, permissions_of
+from agentmux_compiler.lowering.modes import mode_of, permissions_of
+from agentmux_compiler.lowering.site import deliveries
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.resolve import resolve
-from agentmux_compiler.site import deliveries
 from agentmux_compiler.spec import load
 from agentmux_compiler.tree import MemoryTree
 from agentmux_launcher.arguments import expand, shown

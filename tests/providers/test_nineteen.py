@@ -13,7 +13,7 @@ from agentmux_compiler.agent import Permission, Use
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.lowered import ArgumentParts
-from agentmux_compiler.modes import permissions_of
+from agentmux_compiler.lowering.modes import permissions_of
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.providers.schema import Sourced
 from agentmux_compiler.providers.table import document

@@ -83,8 +83,8 @@ WAYS = (
 
 
 def deliveries(way):
+    from agentmux_compiler.lowering.site import deliveries as possible  # noqa: PLC0415  as above
     from agentmux_compiler.providers import load_provider  # noqa: PLC0415  read when tests are collected
-    from agentmux_compiler.site import deliveries as possible  # noqa: PLC0415  as above
 
     provider = load_provider(way.provider)
     return possible(provider, provider.modes[way.controller])

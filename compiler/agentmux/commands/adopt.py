@@ -11,10 +11,8 @@ from agentmux.day import today
 from agentmux.errors import DONE, FINDINGS, CannotRun
 from agentmux_compiler import snapshots
 from agentmux_compiler.adopt import Workshop, adopt
-from agentmux_compiler.baseline_outputs import known_outputs
 from agentmux_compiler.diagnostics import has_errors
-from agentmux_compiler.journal import known
-from agentmux_compiler.output_files import filled, joined
+from agentmux_compiler.lowering.output_files import filled, joined
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.render import View, full
@@ -22,7 +20,9 @@ from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import listed
 from agentmux_compiler.tree import DiskTree
-from agentmux_compiler.writes import write_sources
+from agentmux_compiler.writing.baseline_outputs import known_outputs
+from agentmux_compiler.writing.journal import known
+from agentmux_compiler.writing.writes import write_sources
 
 if TYPE_CHECKING:
     import argparse

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from agentmux import __version__, fail_on, project
 from agentmux.day import today
 from agentmux.errors import DONE, FINDINGS, CannotRun
-from agentmux_compiler import record
 from agentmux_compiler.render import View, renderer
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.rules import STALE_OUTPUT, STALE_SNAPSHOT
 from agentmux_compiler.scope import Scope
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing import record
 
 if TYPE_CHECKING:
     import argparse

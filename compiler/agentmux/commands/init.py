@@ -18,7 +18,7 @@ from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import count
 from agentmux_compiler.tree import DiskTree, Entry, find
-from agentmux_compiler.writes import write_sources
+from agentmux_compiler.writing.writes import write_sources
 from agentmux_launcher.executable import find as find_executable
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from agentmux import project
 from agentmux.clis import cli_of, shown
 from agentmux.errors import DONE, CannotRun
-from agentmux_compiler.lock import exclusive
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.render.visible import visible
+from agentmux_compiler.writing.lock import exclusive
 from agentmux_launcher import managed
 from agentmux_launcher.install import carry_out
 from agentmux_launcher.install_plan import CannotInstall, Package, plan

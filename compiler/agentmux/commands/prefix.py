@@ -48,8 +48,8 @@ def _sharing(root: Path, scope: Scope, arguments: argparse.Namespace, streams: S
 
 def _history(root: Path, scope: Scope, arguments: argparse.Namespace, streams: Streams) -> int:
     from agentmux import history_view  # noqa: PLC0415  a tree needs none of it
-    from agentmux_compiler.git_objects import GitError  # noqa: PLC0415
     from agentmux_compiler.prefix.history.run import history  # noqa: PLC0415
+    from agentmux_compiler.trees.git_objects import GitError  # noqa: PLC0415
 
     try:
         found = history(root, arguments.history or None, lambda plan: scope.holds(plan.agent, plan.provider))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from agentmux.clis import cli_of, look
 from agentmux.errors import DONE
 from agentmux.table import table
-from agentmux_compiler import site
 from agentmux_compiler.agent import Delivery
-from agentmux_compiler.modes import own_mode, permissions_of
+from agentmux_compiler.lowering import site
+from agentmux_compiler.lowering.modes import own_mode, permissions_of
 from agentmux_compiler.prefix.backends import choose
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_compiler.render import machine

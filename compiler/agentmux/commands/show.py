@@ -10,7 +10,7 @@ from agentmux.errors import CANNOT_RUN, DONE, FINDINGS, CannotRun
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Severity
-from agentmux_compiler.environment import with_use
+from agentmux_compiler.lowering.environment import with_use
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.prefix.standing_cost import standing_cost
 from agentmux_compiler.prefix.words import resolved_model

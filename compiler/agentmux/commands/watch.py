@@ -15,10 +15,10 @@ from agentmux import project
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, system_message
 from agentmux_compiler import pipeline, watch
-from agentmux_compiler.present_state import PresentState
 from agentmux_compiler.render.line import rebuilt
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.tree import DiskTree
+from agentmux_compiler.writing.present_state import PresentState
 
 if TYPE_CHECKING:
     import argparse

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.agent import Project
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
-from agentmux_compiler.placeholders import VOLATILE, fill_volatile
 from agentmux_compiler.prefix.axes import KEYS, TREE
 from agentmux_compiler.prefix.costs import Stated
 from agentmux_compiler.prefix.diff import diff
@@ -18,6 +17,7 @@ from agentmux_compiler.prefix.fixes import bundle_of, last, ordered_as, ruled, s
 from agentmux_compiler.prefix.rendered import octets
 from agentmux_compiler.render.causes import causes, unmasked
 from agentmux_compiler.report import Advice
+from agentmux_compiler.text.placeholders import VOLATILE, fill_volatile
 from agentmux_compiler.tree import Tree
 
 if TYPE_CHECKING:

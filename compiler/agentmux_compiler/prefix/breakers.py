@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.lowering.site import is_committed, site_of
 from agentmux_compiler.prefix.align import part_name
 from agentmux_compiler.prefix.backends import load_backend
 from agentmux_compiler.prefix.costs import caching_of, terms_of
@@ -15,7 +16,6 @@ from agentmux_compiler.prefix.layout import holds, parts_for
 from agentmux_compiler.prefix.words import words_of
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.render.words import number
-from agentmux_compiler.site import is_committed, site_of
 from agentmux_compiler.suggest import listing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.agent import Project, Settings
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import Lowered, PlanPrefix
-    from agentmux_compiler.site import Site
+    from agentmux_compiler.lowering.site import Site
 
 LOCAL = ("server", "slot")
 OF_TOOLS = ("denied:", "only", "without:")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
-from agentmux_compiler.flags import words
-from agentmux_compiler.placeholders import VOLATILE, fill_volatile
+from agentmux_compiler.lowering.flags import words
 from agentmux_compiler.segment import Text
+from agentmux_compiler.text.placeholders import VOLATILE, fill_volatile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.placeholders import expand
 from agentmux_compiler.segment import Text
+from agentmux_compiler.text.placeholders import expand
 
 if TYPE_CHECKING:
     from agentmux_compiler.proposal.bundling import NamedBundle, Piece

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.proposal.alignment import groups
 from agentmux_compiler.proposal.blocks import blocks, heading, joined, sections
-from agentmux_compiler.source_names import MAX_NAME, name_fault
+from agentmux_compiler.sources.source_names import MAX_NAME, name_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from agentmux_compiler.adopting.take_in import take_in_skill
 from agentmux_compiler.agent import Settings
+from agentmux_compiler.lowering.site import below
 from agentmux_compiler.proposal.bundle_file import bundle_file
 from agentmux_compiler.proposal.bundling import MAIN, PROJECT, NamedBundle, Piece, bundles_of, outline
 from agentmux_compiler.proposal.secrets import Replaced
 from agentmux_compiler.proposal.servers import ServerSpec, read_servers
 from agentmux_compiler.proposal.spec_text import AgentDraft, Item, spec_text
 from agentmux_compiler.proposal.survey import SERVERS_FILE, FoundText, Left, Survey
-from agentmux_compiler.site import below
-from agentmux_compiler.source_names import name_fault
-from agentmux_compiler.take_in import take_in_skill
+from agentmux_compiler.sources.source_names import name_fault
 from agentmux_compiler.tree import Tree
 
 STARTER = (

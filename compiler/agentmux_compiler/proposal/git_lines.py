@@ -6,7 +6,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.git_tree import INHERITED
+from agentmux_compiler.trees.git_tree import INHERITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

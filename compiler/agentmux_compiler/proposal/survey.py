@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Diagnostic, has_errors
-from agentmux_compiler.header import carries_header
-from agentmux_compiler.hidden_text import find_hidden
-from agentmux_compiler.native import LOCAL_ONLY
+from agentmux_compiler.lowering.native import LOCAL_ONLY
+from agentmux_compiler.lowering.site import below
 from agentmux_compiler.providers.schema import Provider
-from agentmux_compiler.site import below
-from agentmux_compiler.source_text import decode_source
+from agentmux_compiler.sources.source_text import decode_source
 from agentmux_compiler.suggest import listing
+from agentmux_compiler.text.hidden_text import find_hidden
 from agentmux_compiler.tree import Entry, Found
+from agentmux_compiler.writing.header import carries_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

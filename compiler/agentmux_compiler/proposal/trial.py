@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import emit
 from agentmux_compiler.diagnostics import Diagnostic, Severity, has_errors
-from agentmux_compiler.header import HEADER
 from agentmux_compiler.lowered import OutputFile
-from agentmux_compiler.output_files import filled, joined
-from agentmux_compiler.overlay import OverlayTree
+from agentmux_compiler.lowering.output_files import filled, joined
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.tree import byte_order
-from agentmux_compiler.write_plan import Unchanged
+from agentmux_compiler.trees.overlay import OverlayTree
+from agentmux_compiler.writing.header import HEADER
+from agentmux_compiler.writing.write_plan import Unchanged
 
 if TYPE_CHECKING:
     from agentmux_compiler.proposal.composing import Choices, Sources

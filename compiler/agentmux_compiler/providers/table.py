@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.modes import goes_on_by_protocol, own_mode, permissions_of
+from agentmux_compiler.lowering.modes import goes_on_by_protocol, own_mode, permissions_of
 from agentmux_compiler.providers import NAMES, load_provider
 
 if TYPE_CHECKING:

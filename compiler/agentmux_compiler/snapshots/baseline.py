@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.lowered import PlanPrefix, PrefixSegment
-from agentmux_compiler.placeholders import VOLATILE
 from agentmux_compiler.prefix.align import part_name
 from agentmux_compiler.prefix.axes import MCP, SKILLS
 from agentmux_compiler.prefix.layout import opaque_parts
@@ -19,6 +18,7 @@ from agentmux_compiler.rules import UNREADABLE_BASELINE
 from agentmux_compiler.segment import Text
 from agentmux_compiler.snapshots.content import FILES, PLANS, SEGMENTS
 from agentmux_compiler.snapshots.plan_file import Damage, Entry, PlanFile, line_of, loads
+from agentmux_compiler.text.placeholders import VOLATILE
 from agentmux_compiler.tree import Tree, leaves_project
 
 if TYPE_CHECKING:

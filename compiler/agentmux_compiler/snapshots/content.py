@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.baseline_outputs import baseline_outputs
 from agentmux_compiler.snapshots.plan_file import dumps
 from agentmux_compiler.tree import byte_order
+from agentmux_compiler.writing.baseline_outputs import baseline_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

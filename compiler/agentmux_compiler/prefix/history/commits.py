@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.git_objects import GitError, output
+from agentmux_compiler.trees.git_objects import GitError, output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux_compiler.git_objects import Objects
+    from agentmux_compiler.trees.git_objects import Objects
 
 _AUTHOR = re.compile(r"^author .*> (-?\d+) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _PARENT = re.compile(r"^parent (\w+)$", re.MULTILINE)

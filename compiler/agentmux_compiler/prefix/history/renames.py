@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.prefix_cache import SOURCES
+from agentmux_compiler.revisions.prefix_cache import SOURCES
 from agentmux_compiler.tree import byte_order
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.agent import Delivery, Project
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
-from agentmux_compiler.outcomes import Outcome, outcome_of
 from agentmux_compiler.prefix.history.renames import renamed, specs, under
 from agentmux_compiler.prefix.history.states import State
-from agentmux_compiler.prefix_cache import PrefixCache
-from agentmux_compiler.source_ids import Recorded
+from agentmux_compiler.revisions.outcomes import Outcome, outcome_of
+from agentmux_compiler.revisions.prefix_cache import PrefixCache
+from agentmux_compiler.revisions.source_ids import Recorded
 from agentmux_compiler.tree import digest
 
 if TYPE_CHECKING:

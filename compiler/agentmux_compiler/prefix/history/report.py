@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentmux_compiler.outcomes import Fault
 from agentmux_compiler.prefix.history.commits import Commit
 from agentmux_compiler.prefix.history.losses import Loss
 from agentmux_compiler.prefix.order import Order
+from agentmux_compiler.revisions.outcomes import Fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.git_objects import objects
 from agentmux_compiler.prefix.history.advice import cheapest, moves
 from agentmux_compiler.prefix.history.commits import commits, has_beginning, is_shallow
 from agentmux_compiler.prefix.history.culprits import culprits, merged
@@ -12,7 +11,8 @@ from agentmux_compiler.prefix.history.losses import Step, step, total
 from agentmux_compiler.prefix.history.replay import Tape, tape
 from agentmux_compiler.prefix.history.report import CommitCost, History, Skipped
 from agentmux_compiler.prefix.history.states import State, States, states
-from agentmux_compiler.prefix_cache import prefix_cache
+from agentmux_compiler.revisions.prefix_cache import prefix_cache
+from agentmux_compiler.trees.git_objects import objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agentmux_compiler.git_tree import GitTree, tree_at
-from agentmux_compiler.outcomes import Known, outcome_at
 from agentmux_compiler.pipeline import Compiled, compile_project
 from agentmux_compiler.prefix.history.commits import Commit, Range, read
-from agentmux_compiler.prefix_cache import SOURCES
+from agentmux_compiler.revisions.outcomes import Known, outcome_at
+from agentmux_compiler.revisions.prefix_cache import SOURCES
+from agentmux_compiler.trees.git_tree import GitTree, tree_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentmux_compiler.git_objects import Objects
-    from agentmux_compiler.outcomes import Fault
-    from agentmux_compiler.prefix_cache import PrefixCache
+    from agentmux_compiler.revisions.outcomes import Fault
+    from agentmux_compiler.revisions.prefix_cache import PrefixCache
+    from agentmux_compiler.trees.git_objects import Objects
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Carry text that people wrote by hand into the sources."""

@@ -1,0 +1,1 @@
+"""Prefixes of other states of the sources, and a cache of them."""

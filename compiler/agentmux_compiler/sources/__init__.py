@@ -1,0 +1,1 @@
+"""Sources with places: specs in YAML, front matter, bundles, skills, settings."""

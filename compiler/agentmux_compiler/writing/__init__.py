@@ -1,0 +1,1 @@
+"""The disk: whose bytes stand where, what a build writes, and what it remembers."""
