@@ -235,7 +235,7 @@ def test_an_edit_of_agentmux_itself_is_seen(tmp_path, monkeypatch):
     package = tmp_path / "agentmux_compiler"
     write_file(tmp_path, "agentmux_compiler/writing/record.py", b"one")
     write_file(tmp_path, "agentmux/__init__.py", b"")
-    monkeypatch.setattr(record, "__file__", str(package / "record.py"))
+    monkeypatch.setattr(record, "__file__", str(package / "writing" / "record.py"))
     before = package_state()
     write_file(tmp_path, "agentmux_compiler/__pycache__/record.pyc", b"compiled")
     assert package_state() == before
