@@ -19,7 +19,8 @@ class Response:
     from 1; 0 is before the first. `kind`: the agent's own, a sub-agent's (`thread` says which), or a call that the CLI
     made beside the conversation (a title, a summary). `usd` is what the CLI itself reckoned. `after_compaction`: the
     first of a conversation that was summarised. `run_id` is the launch in the ledger, where there is one; `plan` and
-    `prefix` are its digests. `source` is the file that says so, and null for the ledger.
+    `prefix` are its digests. `source` is the file that says so, and null for the ledger. `calls` is how many model
+    calls the figures sum up where a CLI counts by turn only; null is not known.
     """
 
     provider: str
@@ -42,6 +43,7 @@ class Response:
     prefix: str | None = None
     cwd: str | None = None
     source: str | None = None
+    calls: int | None = 1
 
     @property
     def context(self) -> int | None:
