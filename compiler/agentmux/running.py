@@ -60,7 +60,7 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
         kept.plan(launch.plan)
     except OSError as error:
         raise CannotLaunch(f"the run's folder cannot be made: {error}") from error
-    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger, asked.session_prefix)
+    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger)
     exit_code = FAILED_BEFORE
     try:
         carry = _on_screen if launch.plan.controller == "terminal" else _in_turns
@@ -128,6 +128,7 @@ def _row(launch: Launch, asked: Asked, ledger: Ledger | None, folder: Path) -> r
         cli_version=asked.version,
         plan=ledger.keep_plan(plan) if ledger else None,
         prefix=asked.prefix,
+        held=asked.session_prefix,
         folder=str(folder),
         pid=me.pid,
         pid_started=me.started,

@@ -160,14 +160,21 @@ class Ledger:
         )
         return next(iter(self._rows(Session, query, (project, agent, provider))), None)
 
-    def turns(self, run_id: str) -> list[Turn]:
-        return self._rows(Turn, "SELECT * FROM turns WHERE run_id = ? ORDER BY turn", (run_id,))
+    def turns(self, run_id: str | None = None) -> list[Turn]:
+        """Those of a run, or of all."""
+        return self._of_run(Turn, "turns", run_id, "turn")
 
-    def usage(self, run_id: str) -> list[UsageRow]:
-        return self._rows(UsageRow, "SELECT * FROM usage WHERE run_id = ? ORDER BY turn, number", (run_id,))
+    def usage(self, run_id: str | None = None) -> list[UsageRow]:
+        """Those of a run, or of all."""
+        return self._of_run(UsageRow, "usage", run_id, "turn, number")
 
     def failures(self, run_id: str) -> list[FailureRow]:
         return self._rows(FailureRow, "SELECT * FROM failures WHERE run_id = ? ORDER BY turn", (run_id,))
+
+    def _of_run(self, shape: type[T], table: str, run_id: str | None, order: str) -> list[T]:
+        which = "" if run_id is None else "WHERE run_id = ?"
+        query = f"SELECT * FROM {table} {which} ORDER BY run_id, {order}"  # noqa: S608  names of this file
+        return self._rows(shape, query, () if run_id is None else (run_id,))
 
     def _text(self, wanted: str) -> str:
         found = self._connection.execute("SELECT text FROM texts WHERE digest = ?", (wanted,)).fetchone()
@@ -195,7 +202,7 @@ def _without_text(body: Mapping[str, Any] | None, texts: dict[str, str]) -> dict
     return {**body, "text": digest(body["text"])}
 
 
-_BOOLEANS = ("forked", "retryable")
+_BOOLEANS = ("forked", "retryable", "after_compaction")
 
 
 def _built(shape: type[T], row: dict[str, Any]) -> T:

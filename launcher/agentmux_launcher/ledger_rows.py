@@ -9,7 +9,11 @@ from agentmux_launcher.processes import Known, alive
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One `agentmux run`. `plan` and `prefix` are digests; times are seconds since 1970, in UTC."""
+    """One `agentmux run`. Times are seconds since 1970, in UTC.
+
+    `plan` and `prefix` are digests of what the run was started with, `held` that of the prefix its session goes on
+    with: an older one where the CLI keeps the text that a session began with.
+    """
 
     run_id: str
     project: str
@@ -33,6 +37,7 @@ class Run:
     started: float = 0.0
     ended: float | None = None
     exit_code: int | None = None
+    held: str | None = None
 
     @property
     def launcher(self) -> Known:
@@ -74,7 +79,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """One usage event of a turn."""
+    """One usage event of a turn.
+
+    `time` is when the first of the response was seen; null in what ledgers before version 2 hold. `after_compaction`:
+    the agent's first call after the conversation was summarised.
+    """
 
     run_id: str
     turn: int
@@ -91,6 +100,8 @@ class UsageRow:
     model: str | None = None
     message_id: str | None = None
     parent: str | None = None
+    time: float | None = None
+    after_compaction: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
 _BUSY = 30.0  # seconds that one writer waits for others
 _PAUSE = 0.05
 
@@ -25,7 +25,7 @@ CREATE TABLE runs (
     controller TEXT NOT NULL, model TEXT, effort TEXT, permission TEXT NOT NULL, cli_version TEXT,
     plan TEXT, prefix TEXT, folder TEXT NOT NULL, pid INTEGER NOT NULL, pid_started TEXT NOT NULL,
     child_pid INTEGER, child_started TEXT, session_id TEXT, resumed TEXT, forked INTEGER NOT NULL,
-    started REAL NOT NULL, ended REAL, exit_code INTEGER
+    started REAL NOT NULL, ended REAL, exit_code INTEGER, held TEXT
 );
 CREATE INDEX runs_by_start ON runs (started);
 CREATE TABLE turns (
@@ -37,6 +37,7 @@ CREATE TABLE turns (
 CREATE TABLE usage (
     run_id TEXT NOT NULL, turn INTEGER NOT NULL, number INTEGER NOT NULL, scope TEXT NOT NULL, {_TOKENS},
     context_tokens INTEGER, context_window INTEGER, model TEXT, message_id TEXT, parent TEXT,
+    time REAL, after_compaction INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (run_id, turn, number)
 );
 CREATE TABLE failures (
@@ -56,6 +57,15 @@ CREATE TABLE prefixes (digest TEXT PRIMARY KEY, prefix TEXT NOT NULL);
 CREATE TABLE texts (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE executables (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, version TEXT NOT NULL);
 """
+
+# What makes a ledger of each version one of the next.
+_CHANGES = {
+    1: (
+        "ALTER TABLE usage ADD COLUMN time REAL",
+        "ALTER TABLE usage ADD COLUMN after_compaction INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE runs ADD COLUMN held TEXT",
+    ),
+}
 
 
 class LedgerError(Exception):
@@ -99,14 +109,21 @@ def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 def _prepare(connection: sqlite3.Connection) -> None:
     _use_wal(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
-    if _version(connection) == 0:
+    if _version(connection) < VERSION:
         with writing(connection):
-            if _version(connection) == 0:
-                for statement in _TABLES.split(";"):
-                    connection.execute(statement)
+            for statement in _statements(_version(connection)):
+                connection.execute(statement)
+            if _version(connection) < VERSION:
                 connection.execute(f"PRAGMA user_version = {VERSION}")
     if _version(connection) > VERSION:
         raise LedgerError("the ledger was written by a newer agentmux")
+
+
+def _statements(version: int) -> list[str]:
+    """What makes a file of this version (0: an empty one) a ledger of today's."""
+    if version == 0:
+        return _TABLES.split(";")
+    return [statement for old in range(version, VERSION) for statement in _CHANGES[old]]
 
 
 def _version(connection: sqlite3.Connection) -> int:

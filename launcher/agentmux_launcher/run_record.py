@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentmux_launcher import ledger as rows
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.codec import to_json
-from agentmux_launcher.events import End, Event, Failure, Usage
+from agentmux_launcher.events import End, Event, Failure, Text, Thinking, Usage
 from agentmux_launcher.window import window
 
 if TYPE_CHECKING:
@@ -32,19 +32,27 @@ _USAGE = (
 )
 
 
-class RunRecord:
-    """One run. Without a ledger (`None`) the folder alone is kept. `prefix` is what its session holds."""
+class _Noted(NamedTuple):
+    """A usage event, when the first of its response was seen, and whether it is the first after a compaction."""
 
-    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None, prefix: str | None = None) -> None:
+    usage: Usage
+    time: float
+    after_compaction: bool
+
+
+class RunRecord:
+    """One run. Without a ledger (`None`) the folder alone is kept."""
+
+    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None) -> None:
         self.account = Account()
         self.run = run
         self._folder = folder
         self._ledger = ledger
-        self._prefix = prefix
         self._lost = ""
         self._written = 0
         self._began = time.time()
-        self._usage: list[Usage] = []
+        self._usage: list[_Noted] = []
+        self._seen: dict[str, float] = {}
         self._failure: Failure | None = None
         self._ended = False
         self._do(lambda known: known.begin(run))
@@ -55,6 +63,7 @@ class RunRecord:
 
     def child(self, child: Known) -> None:
         """The run has another process."""
+        self._begins()
         self._do(lambda known: known.started(self.run.run_id, child))
 
     def output(self, data: bytes) -> None:
@@ -64,28 +73,46 @@ class RunRecord:
         self._folder.errors(data)
 
     def sent(self, frame: Mapping[str, Any]) -> None:
+        self._begins()
         self._folder.sent(frame)
 
+    def _begins(self) -> None:
+        """A turn begins with the last that was sent, or started, before the CLI did anything."""
+        if not self._under_way:
+            self._began = time.time()
+
+    @property
+    def _under_way(self) -> bool:
+        return bool(self.account.turns) and self.account.turns[-1].stop_reason is None
+
     def event(self, event: Event) -> None:
-        self.account = add(self.account, event)
-        if isinstance(event, Usage):
-            self._usage.append(event)
+        before, self.account = self.account, add(self.account, event)
+        if isinstance(event, Text | Thinking) and event.message_id is not None:
+            self._seen.setdefault(event.message_id, time.time())
+        elif isinstance(event, Usage):
+            self._usage.append(self._noted(event, before))
         elif isinstance(event, Failure):
             self._failure, self._ended = event, True
         elif isinstance(event, End):
             self._ended = True
 
+    def _noted(self, usage: Usage, before: Account) -> _Noted:
+        anew = before.context is None and before.context_start is not None
+        own_call = usage.scope == "call" and usage.parent is None
+        return _Noted(usage, self._seen.get(usage.message_id or "", time.time()), anew and own_call)
+
     def turn(self, controller: Controller) -> None:
         """Write down the turn that has ended, if one has."""
         if not self._ended:
             return
-        if self.account.turns and self.account.turns[-1].stop_reason is None:
+        if self._under_way:
             self.account = add(self.account, End("error"))
         self._written += 1
         turn, usage = self._turn(controller.session_id), self._usage_rows()
         failure, session = self._failure_row(), self._session(controller)
         self._do(lambda known: known.turn(turn, usage, failure, session))
         self._usage, self._failure, self._ended, self._began = [], None, False, time.time()
+        self._seen.clear()
 
     def ended(self, end: Ended) -> None:
         self._folder.end(end)
@@ -127,8 +154,10 @@ class RunRecord:
                 model=usage.model,
                 message_id=usage.message_id,
                 parent=usage.parent,
+                time=seen,
+                after_compaction=anew,
             )
-            for number, usage in enumerate(self._usage)
+            for number, (usage, seen, anew) in enumerate(self._usage)
         ]
 
     def _failure_row(self) -> rows.FailureRow | None:
@@ -161,7 +190,7 @@ class RunRecord:
             permission=run.permission,
             cli_version=run.cli_version,
             plan=run.plan,
-            prefix=self._prefix,
+            prefix=run.held,
             last_run=run.run_id,
             context_tokens=self.account.context,
             counters=None if counters is None else json.dumps(to_json(counters)),

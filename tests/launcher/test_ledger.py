@@ -196,3 +196,84 @@ def test_many_processes_at_once_make_it_and_lose_nothing(path):
 def test_the_ledger_is_the_users_own():
     assert path_of({"HOME": "/home/a"}).as_posix() == "/home/a/.agentmux/ledger.sqlite3"
     assert path_of({"HOME": "/home/a", "AGENTMUX_HOME": "/x"}).as_posix() == "/x/ledger.sqlite3"
+
+
+FIRST_VERSION = """
+CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, project TEXT NOT NULL, agent TEXT NOT NULL, provider TEXT NOT NULL,
+    controller TEXT NOT NULL, model TEXT, effort TEXT, permission TEXT NOT NULL, cli_version TEXT,
+    plan TEXT, prefix TEXT, folder TEXT NOT NULL, pid INTEGER NOT NULL, pid_started TEXT NOT NULL,
+    child_pid INTEGER, child_started TEXT, session_id TEXT, resumed TEXT, forked INTEGER NOT NULL,
+    started REAL NOT NULL, ended REAL, exit_code INTEGER
+);
+CREATE TABLE turns (
+    run_id TEXT NOT NULL, turn INTEGER NOT NULL, session_id TEXT, model TEXT,
+    started REAL NOT NULL, ended REAL NOT NULL, stop_reason TEXT, calls INTEGER NOT NULL,
+    input_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, cache_write_1h_tokens INTEGER,
+    output_tokens INTEGER, reasoning_tokens INTEGER,
+    context_tokens INTEGER, context_window INTEGER, prefill_tokens INTEGER, usd REAL,
+    PRIMARY KEY (run_id, turn)
+);
+CREATE TABLE usage (
+    run_id TEXT NOT NULL, turn INTEGER NOT NULL, number INTEGER NOT NULL, scope TEXT NOT NULL,
+    input_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, cache_write_1h_tokens INTEGER,
+    output_tokens INTEGER, reasoning_tokens INTEGER,
+    context_tokens INTEGER, context_window INTEGER, model TEXT, message_id TEXT, parent TEXT,
+    PRIMARY KEY (run_id, turn, number)
+);
+INSERT INTO runs VALUES ('r1', '/p', 'reviewer', 'claude', 'persistent', 'opus', NULL, 'ask', '2.1.332', 'd1', NULL,
+    '/p/.agentmux/runs/r1', 1, 'never', NULL, NULL, NULL, NULL, 0, 10.0, NULL, NULL);
+INSERT INTO usage VALUES ('r1', 1, 0, 'call', 5, 500, 100, NULL, 10, NULL, 605, NULL, 'opus', 'm1', NULL);
+PRAGMA user_version = 1;
+"""
+
+
+@pytest.fixture
+def of_first_version(path):
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        raw.executescript(FIRST_VERSION)
+    return path
+
+
+def columns(path, table):
+    with contextlib.closing(sqlite3.connect(path)) as raw:
+        return [row[1:] for row in raw.execute(f"PRAGMA table_info({table})")]
+
+
+def test_a_ledger_of_the_first_version_keeps_its_rows_and_takes_those_of_today(of_first_version):
+    old = UsageRow("r1", 1, 0, "call", 5, 500, 100, None, 10, None, 605, None, "opus", "m1")
+    new = UsageRow("r1", 1, 1, "call", 6, time=12.5, after_compaction=True)
+    with Ledger(of_first_version) as ledger:
+        ledger.turn(TURN, [new])
+        ledger.begin(Run(**{**_fields(RUN), "run_id": "r2", "held": "d2"}))
+
+        assert ledger.usage("r1") == [old, new]
+        assert [(run.run_id, run.held) for run in ledger.runs()] == [("r1", None), ("r2", "d2")]
+
+
+def test_a_ledger_of_the_first_version_becomes_what_a_new_one_is(of_first_version, tmp_path):
+    Ledger(of_first_version).close()
+    Ledger(tmp_path / "new").close()
+
+    for table in ("runs", "turns", "usage"):
+        assert columns(of_first_version, table) == columns(tmp_path / "new", table)
+
+
+def test_many_processes_at_once_renew_it_and_lose_nothing(of_first_version):
+    command = [sys.executable, "-c", WRITER, str(of_first_version)]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    writers = [subprocess.Popen([*command, f"run-{number}"], env=environ) for number in range(4)]
+
+    assert [writer.wait(120) for writer in writers] == [0] * 4
+    assert count(of_first_version, "usage") == 1 + 4 * 20
+
+
+def test_the_rows_of_all_runs_stand_by_run_and_turn(ledger):
+    for run_id in ("r2", "r1"):
+        for turn in (2, 1):
+            ledger.turn(Turn(run_id, turn, None, None, 1, 2, None, 1), [UsageRow(run_id, turn, 0, "call", turn)])
+
+    order = [("r1", 1), ("r1", 2), ("r2", 1), ("r2", 2)]
+    assert [(turn.run_id, turn.turn) for turn in ledger.turns()] == order
+    assert [(row.run_id, row.input_tokens) for row in ledger.usage()] == order
