@@ -16,6 +16,10 @@ class Measures:
     difference, `cumulative_prefill` the input of all calls with those of sub-agents, `prefill_ratio` that divided by
     the session's size. `seconds_cached` and `seconds_uncached` are the time for prefill and decode at the stated rates,
     with the cache and without.
+
+    `prefilled` is what the cache did not serve: `uncached` and `cache_write`. `usd` is reckoned from price lists,
+    `usd_reported` what the CLIs say. Of a group of several `sessions`, `context_start` and `session_size` are sums.
+    `partial` names the figures that some response of the group does not state: these are at least what stands here.
     """
 
     turns: int
@@ -33,6 +37,10 @@ class Measures:
     usd: float | None
     seconds_cached: float | None
     seconds_uncached: float | None
+    sessions: int = 1
+    prefilled: int | None = None
+    usd_reported: float | None = None
+    partial: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

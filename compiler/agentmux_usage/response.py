@@ -20,7 +20,8 @@ class Response:
     made beside the conversation (a title, a summary). `usd` is what the CLI itself reckoned. `after_compaction`: the
     first of a conversation that was summarised. `run_id` is the launch in the ledger, where there is one; `plan` and
     `prefix` are its digests. `source` is the file that says so, and null for the ledger. `calls` is how many model
-    calls the figures sum up where a CLI counts by turn only; null is not known.
+    calls the figures sum up where a CLI counts by turn only; null is not known. `vendor` is who served the model, where
+    the source says so.
     """
 
     provider: str
@@ -44,11 +45,12 @@ class Response:
     cwd: str | None = None
     source: str | None = None
     calls: int | None = 1
+    vendor: str | None = None
 
     @property
     def context(self) -> int | None:
-        """The whole input of the call, cached or not."""
-        return self.tokens.prompt
+        """The whole input of the call, cached or not; null where the figures sum up several."""
+        return self.tokens.prompt if self.calls == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
