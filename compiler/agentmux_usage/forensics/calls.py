@@ -1,0 +1,93 @@
+"""The calls of a session in lanes, the agent's own and each sub-agent's, with what each left in the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentmux_usage.forensics.serving import Serving, serving
+from agentmux_usage.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentmux_usage.forensics.known import Known
+    from agentmux_usage.response import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call. `number` is its place among all responses of the session, from 1.
+
+    `before` is the call before it in its lane; for the first of a sub-agent, the agent's own (`first`). `stored` is
+    what the cache holds after it, null where its figures do not say. `short` and `hour` are what the lane has written
+    so far for the usual lifetime and for an hour; `read` whether it was ever served anything.
+    """
+
+    number: int
+    response: Response
+    before: Step | None
+    first: bool
+    serving: Serving
+    stored: int | None
+    short: int
+    hour: int
+    read: bool
+
+    @property
+    def expected(self) -> int | None:
+        """What the cache held for this call: no more than its prompt."""
+        if self.before is None or self.before.stored is None:
+            return None
+        prompt = self.response.context
+        return self.before.stored if prompt is None else min(self.before.stored, self.serving.held(prompt))
+
+    @property
+    def lost(self) -> int:
+        """Tokens that were stored and not read; 0 where figures are missing."""
+        if self.expected is None or self.response.tokens.cache_read is None:
+            return 0
+        return max(0, self.expected - self.response.tokens.cache_read)
+
+
+def steps(session: Session, known: Known) -> Iterator[Step]:
+    """The calls in their order, without those that a CLI makes beside the conversation."""
+    lanes: dict[str | None, Step] = {}
+    for number, response in enumerate(session.responses, 1):
+        if response.kind == "side":
+            continue
+        lane = response.thread or "" if response.kind == "subagent" else None
+        before, first = lanes.get(lane), lane not in lanes
+        if first and lane is not None:
+            before = lanes.get(None)
+        lanes[lane] = _step(number, response, before, first, known)
+        yield lanes[lane]
+
+
+def _step(number: int, response: Response, before: Step | None, first: bool, known: Known) -> Step:
+    served = serving(response, known.prefixes.get(response.prefix or ""))
+    own = None if first else before
+    tokens = response.tokens
+    short = (own.short if own else 0) + (tokens.cache_write or 0)
+    hour = (own.hour if own else 0) + (tokens.cache_write_1h or 0)
+    read = bool(own and own.read) or bool(tokens.cache_read)
+    stored = _stored(response, own, served, wrote=short + hour > 0, read=read)
+    return Step(number, response, before, first, served, stored, short, hour, read)
+
+
+def _stored(response: Response, own: Step | None, served: Serving, *, wrote: bool, read: bool) -> int | None:
+    """What it read and wrote; where writes are not reported, all of its prompt that such a cache holds."""
+    tokens = response.tokens
+    if tokens.cache_read is None:
+        return None
+    if wrote or (served.writes and tokens.cache_write is not None):
+        return tokens.cache_read + (tokens.cache_write or 0) + (tokens.cache_write_1h or 0)
+    if not (served.trusted or read):
+        return None
+    prompt = tokens.prompt
+    if prompt is None or tokens.input is None:
+        return None
+    if response.calls != 1:
+        # Sums of several calls: in a session that goes on, each token that was not served is one more of the context.
+        prompt = min(prompt, ((own.stored or 0) if own else 0) + tokens.input)
+    return served.held(prompt)

@@ -1,0 +1,73 @@
+"""The breaks of a session: what each call could have read, what it read, and the one reason for the difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux_usage.breaks import Break
+from agentmux_usage.forensics.calls import Step, steps
+from agentmux_usage.forensics.plans import edit
+from agentmux_usage.forensics.reasons import Case, Cause, cause_of, lifetime_of
+from agentmux_usage.forensics.serving import cost
+from agentmux_usage.forensics.together import beside, shared
+
+if TYPE_CHECKING:
+    from agentmux_usage.forensics.known import Known
+    from agentmux_usage.response import Session
+
+
+def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
+    """The calls that read less from the cache than was stored, in their order.
+
+    What a cache holds for a call is what the call before it read and wrote; of a backend that does not report writes,
+    all of that prompt, rounded down to its step. It is never more than the call's own prompt. A shortfall within the
+    step says nothing. The agent's own calls and those of each sub-agent are followed apart; the first call of a
+    sub-agent is held against the agent's own call before it.
+    """
+    found: list[Break] = []
+    seen: list[Step] = []
+    for step in steps(session, known):
+        found += [each for each in (_break(step, seen, known), _unshared(step, known)) if each]
+        seen.append(step)
+    return tuple(found)
+
+
+def _break(step: Step, seen: list[Step], known: Known) -> Break | None:
+    if step.expected is None or step.lost <= step.serving.step:
+        return None
+    changed = edit(step, known)
+    cause = beside(step, seen) or cause_of(Case(step, changed))
+    predicted = changed.predicted(step.expected) if changed and cause.planned else None
+    return _told(step, step.expected, cause, predicted)
+
+
+def _unshared(step: Step, known: Known) -> Break | None:
+    """The first call of a session that ran into another one's."""
+    read, prompt = step.response.tokens.cache_read, step.response.context
+    pair = None if read is None or prompt is None else shared(step, known)
+    if pair is None or read is None or prompt is None:
+        return None
+    expected = min(pair[0], prompt)
+    return _told(step, expected, pair[1], None) if expected - read > step.serving.step else None
+
+
+def _told(step: Step, expected: int, cause: Cause, predicted: int | None) -> Break:
+    response = step.response
+    observed = response.tokens.cache_read or 0
+    lost = expected - observed
+    return Break(
+        session_id=response.session_id,
+        provider=response.provider,
+        turn=response.turn,
+        call=step.number,
+        time=response.time,
+        expected=expected,
+        observed=observed,
+        lost=lost,
+        reason=cause.reason,
+        evidence=cause.evidence,
+        usd=cost(step.serving, response, lost, lifetime_of(step)),
+        line=cause.line,
+        predicted=predicted,
+        message_id=response.message_id,
+    )
