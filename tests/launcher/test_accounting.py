@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_launcher.accounting import Account, Call, Turn, account, add
-from agentmux_launcher.cache_breaks import Break, breaks
 from agentmux_launcher.events import Compaction, Cost, End, Notice, Session, Text, Usage
 from agentmux_launcher.reading import Ended, Reading, replay
 from agentmux_launcher.usage import FRESH, ZERO, Convention, Start, Tokens, normal, plus, since
@@ -277,44 +276,6 @@ def test_compaction_is_near_33_000_before_the_window():
     assert (near(166_999), near(167_000)) == (False, True)
     assert near_compaction(account([call("m1", 170_000)])) is False
     assert near_compaction(account([call("m1", 170_000)]), catalog=200_000) is True
-
-
-# What the cache did not serve again
-
-
-def test_a_break_is_what_had_been_stored_and_was_not_read():
-    so_far = account(
-        [
-            call("m1", 10, 0, 20_000, model="opus"),
-            call("m2", 10, 20_000, 500, model="opus"),
-            End("end_turn"),
-            call("m3", 10, 5_000, 15_600, model="opus"),
-            call("m4", 10, 20_600, 100, model="haiku"),
-            call("m5", 10, 0, 900, model="opus"),
-        ]
-    )
-
-    assert breaks(so_far) == (Break(1, "m3", 15_500, None), Break(1, "m5", 20_700, "model"))
-
-
-def test_a_compaction_explains_its_break():
-    so_far = account([call("m1", 10, 0, 50_000), Compaction(), call("m2", 10, 9_000, 2_000)])
-
-    assert breaks(so_far) == (Break(0, "m2", 41_000, "compaction"),)
-
-
-def test_sub_agents_break_only_their_own_prefix():
-    so_far = account([call("m1", 10, 0, 50_000), call("m2", 10, 0, 900, parent="t1"), call("m3", 10, 50_000)])
-
-    assert breaks(so_far) == ()
-
-
-def test_less_than_a_block_is_no_break():
-    assert breaks(account([call("m1", 10, 0, 20_000), call("m2", 10, 19_000)])) == ()
-
-
-def test_without_cache_figures_nothing_is_said():
-    assert breaks(account([call("m1", 10, None), call("m2", 10, None)])) == ()
 
 
 def test_a_call_knows_its_part_from_the_cache():
