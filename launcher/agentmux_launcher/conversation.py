@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentmux_launcher import permission, processes
-from agentmux_launcher.controllers.persistent import Persistent
 from agentmux_launcher.events import End, Event, Failure, FailureClass, Notice, Permission
 from agentmux_launcher.failure import TITLES
 from agentmux_launcher.pty.values import FAILED_BEFORE, SIGNALLED, TIMED_OUT, SpawnError
@@ -212,8 +211,7 @@ class Conversation:
         self._asked = None
         if self._questions and self._questions[0] is asked:
             self._questions.popleft()
-        if isinstance(self.controller, Persistent):
-            self.controller.answer(asked, decision)
+        self.controller.answer(asked, decision)
 
     def _settle(self, event: Permission) -> None:
         """What was asked is answered, withdrawn, or was never asked: the CLI denied it by itself."""

@@ -132,6 +132,49 @@ class LaunchPlan:
     display: str
     executable: str
     controller: str
+    file: TrustFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetting:
+    """A request that gives a session of an ACP agent a value of `what` (permission, model, effort).
+
+    `key` is the parameter that holds it (`modeId`, `modelId`, `value`), `option` the session's option that it is for.
+    """
+
+    what: str
+    method: str
+    key: str
+    value: str
+    option: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AcpPlan:
+    """How an ACP agent is driven, as far as it does not say so itself.
+
+    `goes_on` are the methods that go on with a session, the best first. `authenticate` maps a variable to the method
+    that it stands for. Requests for tools of the kinds in `passes` are allowed without asking anybody, within the
+    working directory. `lends` is what the client does for the agent: `files`, `terminals`.
+
+    An answer that opens a session may take `start_seconds` or `session_seconds`. A turn in which nothing is heard for
+    `quiet_seconds` is remarked upon, for `silent_seconds` ended. `leaves` is what outlives the agent.
+    """
+
+    client_version: str = "0"
+    goes_on: tuple[str, ...] = ()
+    forks: bool = False
+    settings: tuple[SessionSetting, ...] = ()
+    authenticate: Mapping[str, str] = field(default_factory=dict)
+    passes: tuple[str, ...] = ()
+    lends: tuple[str, ...] = ()
+    start_seconds: float = 120.0
+    session_seconds: float = 120.0
+    quiet_seconds: float = 300.0
+    silent_seconds: float = 3600.0
+    ends_at_eof: bool = True
+    ends_at_sigterm: bool = True
+    leaves: tuple[str, ...] = ()
     model: str | None
     effort: str | None
     permission: str
@@ -167,6 +210,13 @@ class Manifest:
     format_version: int = FORMAT_VERSION
     folders: tuple[str, ...] = ()
 
+    acp: AcpPlan | None = None
+
+    def can(self, slot: str) -> bool:
+        """Whether a session can be gone on with (`resume`) or copied (`fork`), by an argument or by the protocol."""
+        by_protocol = {"resume": bool(self.acp and self.acp.goes_on), "fork": bool(self.acp and self.acp.forks)}
+        named = any(isinstance(item, Slot) and item.slot == slot for item in self.argv)
+        return named or by_protocol.get(slot, False)
 
 class ManifestError(Exception):
     """The manifest is unreadable or of another major version."""

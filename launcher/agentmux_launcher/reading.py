@@ -27,7 +27,7 @@ from agentmux_launcher.trouble import Trouble
 from agentmux_launcher.usage import FRESH, Convention, Start, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 # What only a turn that is under way says; the rest may also come between two turns.
 OF_A_TURN = (Text, Thinking, ToolCall, Permission, Retry, Usage)
@@ -68,8 +68,10 @@ def ended(returncode: int | None) -> Ended:
 class Reader:
     """Reads what one process writes, chunk by chunk, in any cutting."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: Reading, watch: Callable[[Mapping[str, Any]], object] | None = None) -> None:
+        """`watch` gets every frame that came, before the events of it."""
         self._reading = reading
+        self._watch = watch
         self._framed = DIALECTS[reading.dialect].framed
         self._translator = translator(reading.dialect, reading.start, reading.convention)
         self._out = frames.Splitter(reading.longest_line)
@@ -113,6 +115,8 @@ class Reader:
     def _item(self, item: frames.Item) -> Iterator[Event]:
         if isinstance(item, frames.Frame) and self._framed:
             self._opened = True
+            if self._watch is not None:
+                self._watch(item.value)
             yield from self._frame(item.value)
         elif isinstance(item, frames.Half) and self._framed:
             self._cut = True

@@ -25,9 +25,11 @@ from agentmux_launcher.supervise import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from agentmux_launcher.events import Permission
     from agentmux_launcher.launch import Launch
+    from agentmux_launcher.permission import Decision
     from agentmux_launcher.processes import Known
     from agentmux_launcher.pty import Command
     from agentmux_launcher.usage import Start
@@ -65,6 +67,7 @@ class Controller:
     """
 
     lasting = False
+    _watch: Callable[[Mapping[str, Any]], object] | None = None
 
     def __init__(self, launch: Launch, inbox: Inbox, listener: Listener, grace: Grace = GRACE) -> None:
         self.launch = launch
@@ -101,6 +104,9 @@ class Controller:
     def interrupt(self) -> None:
         """End the turn that runs, and what waits behind it."""
         raise NotImplementedError
+
+    def answer(self, asked: Permission, decision: Decision) -> None:
+        """Answer what the CLI asked, where it can be answered."""
 
     def ask_to_stop(self) -> bool:
         """Ask in the CLI's own protocol; whether there is a way."""
@@ -158,7 +164,7 @@ class Controller:
         self.listener.started(process.known)
         self.child = Child(process, self._inbox, self._grace)
         self._reader = Reader(
-            Reading(plan.frames, table_for(plan.provider, plan.frames), self.start, lasting=self.lasting)
+            Reading(plan.frames, table_for(plan.provider, plan.frames), self.start, lasting=self.lasting), self._watch
         )
         self._why, self._first, self.finishing, self.interrupted = "itself", False, False, False
         return self.child

@@ -1,0 +1,277 @@
+"""An agent that speaks the Agent Client Protocol: one process, one session, turn after turn."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agentmux_launcher.acp import choice, rpc
+from agentmux_launcher.acp.handshake import Ask, Handshake, Opened, RefusedError, Wanted, expanded, handshake
+from agentmux_launcher.acp.lent import Lent, Terms
+from agentmux_launcher.acp.phase import Phase
+from agentmux_launcher.acp.terminals import Place
+from agentmux_launcher.controllers.base import Controller
+from agentmux_launcher.controllers.stream_json import line
+from agentmux_launcher.events import Event, Notice
+from agentmux_launcher.manifest import AcpPlan
+from agentmux_launcher.permission import ALLOW
+from agentmux_launcher.startup import first_turn
+from agentmux_launcher.supervise import GRACE, Errors, Grace, Output
+from agentmux_launcher.usage import Start
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux_launcher.acp.rpc import Answer, Frame, Request
+    from agentmux_launcher.controllers.base import Listener, Why
+    from agentmux_launcher.events import Permission
+    from agentmux_launcher.launch import Launch
+    from agentmux_launcher.permission import Decision
+    from agentmux_launcher.supervise import Inbox, Message
+
+PERMISSION, PROMPT = "session/request_permission", "session/prompt"
+_NO_EOF, _NO_SIGTERM = 3.0, 0.5  # seconds for what an agent is known not to heed
+
+
+class Acp(Controller):
+    """What is said while a turn runs waits for its end. All that is decided here is decided from frames."""
+
+    lasting = True
+
+    def __init__(self, launch: Launch, inbox: Inbox, listener: Listener, grace: Grace = GRACE) -> None:
+        self._acp = launch.plan.acp or AcpPlan()
+        super().__init__(launch, inbox, listener, _fitting(grace, self._acp))
+        self._waiting: deque[str] = deque()
+        self._asked: dict[str, Request] = {}
+        self._frames: list[Frame] = []
+        self._peer = rpc.Peer()
+        self._lent = self._new_lent()
+        self._opening: Handshake | None = None
+        self._session: Opened | None = None
+        self._turn_id: int | None = None
+        self._phase = Phase()
+        self._due: float | None = None
+        self._heard_at = 0.0
+        self._remarked = False
+
+    @property
+    def idle(self) -> bool:
+        return self._turn_id is None and not self._waiting
+
+    def say(self, text: str) -> None:
+        if self.child is None:
+            self._start()
+        self._waiting.append(text)
+        self._prompt()
+
+    def interrupt(self) -> None:
+        self._waiting.clear()
+        self.interrupted = self.ask_to_stop()
+
+    def ask_to_stop(self) -> bool:
+        if self._turn_id is None or self._session is None:
+            return False
+        self._send(rpc.notification("session/cancel", {"sessionId": self._session.session_id}))
+        self._cancel_requests()
+        return True
+
+    def stop(self, why: Why) -> None:
+        self._waiting.clear()
+        self._due = None
+        super().stop(why)
+        self._lent.end()
+
+    def answer(self, asked: Permission, decision: Decision) -> None:
+        request = self._asked.pop(asked.id, None)
+        if request is not None:
+            self._send(rpc.result(request, choice.outcome(request.params, decision)))
+
+    def remaining(self) -> float | None:
+        due = None if self._due is None else max(0.0, self._due - time.monotonic())
+        waits = (super().remaining(), self._lent.remaining(), due)
+        return min((seconds for seconds in waits if seconds is not None), default=None)
+
+    def take(self, message: Message) -> None:
+        answers = self._lent.take(message)
+        if answers is not None:
+            self._send_all(answers)
+            return
+        if isinstance(message, Output | Errors) and message.child is self.child:
+            self._heard_at = time.monotonic()
+            self._remarked = False
+        super().take(message)
+        frames, self._frames = self._frames, []
+        for frame in frames:
+            self._received(frame)
+
+    def tick(self) -> None:
+        self._send_all(self._lent.tick())
+        super().tick()
+        if self._due is not None and time.monotonic() >= self._due and self.child is not None:
+            self._is_due()
+
+    def heard(self, event: Event) -> None:
+        super().heard(self._phase.told(event))
+
+    def gone(self) -> None:
+        self._lent.end()
+        if missing := self._phase.untold:
+            self.listener.event(missing)
+        if self._waiting:
+            self.listener.event(Notice(f"{len(self._waiting)} turns that waited were not sent", "agentmux"))
+        self._waiting.clear()
+        self._asked.clear()
+        self._session = self._opening = self._turn_id = self._due = None
+        self.start = Start(resumed=True, counters=self.counters)
+
+    def _watch(self, frame: Frame) -> None:
+        """Updates, nearly all there is, need nothing; the rest is looked at when its events were told."""
+        if frame.get("id") is not None:
+            self._frames.append(frame)
+
+    def _start(self) -> None:
+        going_on, fork = (self.launch.session_id, self.launch.fork) if self._first else (self.session_id, False)
+        self._phase = Phase()
+        self._begin(self._slots())
+        self._peer, self._lent, self._frames = rpc.Peer(), self._new_lent(), []
+        wanted = Wanted(self.launch.folder, self.launch.plan.mcp_servers, going_on, fork)
+        self._opening = handshake(self._acp, wanted, self.launch.env)
+        self._ask(next(self._opening))
+
+    def _new_lent(self) -> Lent:
+        terms = Terms(self._acp.lends, reads_only=self.launch.plan.permission == "plan")
+        return Lent(terms, Place(self.launch.folder, self.launch.env, self._grace), self._inbox)
+
+    def _received(self, frame: Frame) -> None:
+        taken = self._peer.take(frame)
+        match taken:
+            case None:
+                return
+            case rpc.Request(method=method):
+                if method == PERMISSION:
+                    self._permission(taken)
+                else:
+                    self._send_all(self._lent.answer(taken))
+            case rpc.Answer(id=number):
+                if number == self._turn_id:
+                    self._turn_is_over()
+                elif self._opening is not None:
+                    self._go_on(taken)
+
+    def _go_on(self, answer: Answer) -> None:
+        """The next step towards a session."""
+        if self._opening is None or self._phase.decided:
+            return
+        self._due = None
+        if answer.fault is not None:
+            self._phase.refused(answer.method, answer.fault)
+            self._give_up()
+            return
+        try:
+            self._ask(self._opening.send(answer.result))
+        except RefusedError as fault:
+            self._phase.cannot(str(fault))
+            self._give_up()
+        except StopIteration as opened:
+            self._session, self._opening = opened.value, None
+            self.session_id = self._session.session_id if self._session else None
+            self._phase.opened()
+            self._prompt()
+
+    def _ask(self, ask: Ask) -> None:
+        self._due = time.monotonic() + ask.seconds
+        self._phase.waits(ask.method, ask.seconds)
+        self._send(self._peer.request(ask.method, ask.params)[1])
+
+    def _prompt(self) -> None:
+        """Say what waits, if nothing is under way."""
+        if self._session is None or self._turn_id is not None or not self._waiting or self._phase.decided:
+            return
+        text = self._waiting.popleft()
+        if self._session.new:
+            text = first_turn(self.launch.opening, text)
+            self._session = replace(self._session, new=False)
+        prompt = {"sessionId": self._session.session_id, "prompt": [{"type": "text", "text": text}]}
+        self._turn_id, frame = self._peer.request(PROMPT, prompt)
+        self.interrupted = self._remarked = False
+        self._heard_at = time.monotonic()
+        self._due = self._heard_at + self._acp.quiet_seconds
+        self._phase.waits(PROMPT, self._acp.silent_seconds)
+        self._send(frame)
+
+    def _turn_is_over(self) -> None:
+        self._turn_id = self._due = None
+        self._phase.opened()
+        self._cancel_requests()
+        self._prompt()
+
+    def _permission(self, request: Request) -> None:
+        self._asked[request.key] = request
+        if not choice.options(request.params):
+            self._cancel(request)
+        elif choice.passes(request.params, self._acp.passes, self.launch.folder):
+            del self._asked[request.key]
+            self._send(rpc.result(request, choice.outcome(request.params, ALLOW)))
+
+    def _cancel_requests(self) -> None:
+        for request in list(self._asked.values()):
+            self._cancel(request)
+
+    def _cancel(self, request: Request) -> None:
+        self._asked.pop(request.key, None)
+        self._send(rpc.result(request, choice.CANCELLED))
+
+    def _is_due(self) -> None:
+        """A step has had its time, or a turn is silent. A person may think as long as they like."""
+        now, quiet = time.monotonic(), time.monotonic() - self._heard_at
+        if self._turn_id is None or quiet >= self._acp.silent_seconds:
+            self._phase.unanswered()
+            self._give_up()
+        elif self._asked or self._lent.busy:
+            self._heard_at = now
+            self._due = now + self._acp.quiet_seconds
+        elif quiet < self._acp.quiet_seconds:
+            self._due = self._heard_at + self._acp.quiet_seconds
+        else:
+            self._remark(quiet)
+            self._due = self._heard_at + self._acp.silent_seconds
+
+    def _remark(self, quiet: float) -> None:
+        if not self._remarked:
+            self._remarked = True
+            self.listener.event(Notice(f"nothing was heard of the agent for {quiet:.0f} seconds", "agentmux"))
+
+    def _give_up(self) -> None:
+        """End the agent: without what it did not do there is nothing to go on with."""
+        self._waiting.clear()
+        self._due = None
+        if self.child is not None:
+            self.child.stop(self.ask_to_stop)
+
+    def _send_all(self, frames: list[Frame]) -> None:
+        for frame in frames:
+            self._send(frame)
+
+    def _send(self, frame: Frame) -> None:
+        """The agent gets the values of variables; what is kept, and shown, has their names."""
+        if self.child is None or self._reader is None:
+            return
+        self.child.process.write(line(_with_values(frame, self.launch.env)))
+        self.listener.sent(frame)
+        self._hear(self._reader.sent(frame))
+
+
+def _with_values(frame: Frame, environ: Mapping[str, str]) -> Frame:
+    params: Any = frame.get("params")
+    if not isinstance(params, dict) or not params.get("mcpServers"):
+        return frame
+    return {**frame, "params": {**params, "mcpServers": expanded(params["mcpServers"], environ)}}
+
+
+def _fitting(grace: Grace, acp: AcpPlan) -> Grace:
+    """No time for what the agent is known not to heed."""
+    finished = grace.finished if acp.ends_at_eof else min(grace.finished, _NO_EOF)
+    terminated = grace.terminated if acp.ends_at_sigterm else min(grace.terminated, _NO_SIGTERM)
+    return replace(grace, finished=finished, terminated=terminated)
