@@ -187,9 +187,9 @@ def _counters(session: Session | str) -> Tokens | None:
     return from_json(Tokens, json.loads(session.counters))
 
 
-def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str], launch: Launch) -> list[str]:
-    """What a person should know before the CLI starts."""
-    said = _gate_notes(plan, launch)
+def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str]) -> list[str]:
+    """What a person should know of the CLI and its environment before it starts."""
+    said: list[str] = []
     stands = standing(found.version, plan.cli_version)
     if stands is not Standing.VERIFIED and found.version:
         said.append(f"{plan.executable} {found.version} is not the verified version, {plan.cli_version}")
@@ -203,15 +203,3 @@ def resumed_notes(session: Session, plan: LaunchPlan, version: str | None, now: 
     size = f", {session.context_tokens:,} tokens" if session.context_tokens else ""
     said = [f"going on with the session `{session.session_id}`{size}, last used {used} UTC ({age} minutes ago)"]
     return said + [f"  other {each}" for each in changed(session, plan, version)]
-
-
-def _gate_notes(plan: LaunchPlan, launch: Launch) -> list[str]:
-    """What the CLI will leave out because it does not trust the folder, as far as there is something to leave out."""
-    gate = plan.gate
-    if gate is None or launch.trusted or (gate.set and gate.set.items() <= plan.env.set.items()):
-        return []
-    named = (Path(launch.folder) / word for word in gate.drops.split() if "." in word or "/" in word)
-    if gate.asks != "folder" and not any(path.exists() for path in named):
-        return []
-    way = "; `--trust` lets it for this run" if gate.openable else ""
-    return [f"unless it trusts this folder, `{plan.provider}` leaves out {gate.drops}{way}"]

@@ -18,6 +18,7 @@ from agentmux_compiler.lowering.modes import (
     model_by_variable,
     other_permission,
     permissions_of,
+    trusting,
 )
 from agentmux_compiler.suggest import did_you_mean, listing
 from agentmux_launcher.arguments import LONGEST_PROMPT, too_long, utf16_units
@@ -89,7 +90,7 @@ def build_argv(provider: Provider, use: Use, parts: ArgumentParts, overrides: Ov
         groups[name] = made
         found += more
     taken = [group for group in provider.arguments.order if group in {*mode.takes, "permission", "prompt"}]
-    argv = [*literals(mode.argv), *_trust(provider), *(each for group in taken for each in groups[group])]
+    argv = [*literals(mode.argv), *_trust(provider, use), *(each for group in taken for each in groups[group])]
     return tuple(argv), [*found, *_voided(provider, use, tuple(argv), parts)]
 
 
@@ -192,9 +193,9 @@ def _resume(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts, over
     return tuple(Slot(name, argv, absent.get(name, ())) for name, argv in ways.items() if argv is not None), found
 
 
-def _trust(provider: Provider) -> Arguments:
+def _trust(provider: Provider, use: Use) -> Arguments:
     """What opens the provider's gate, where a launch is allowed to."""
-    argv = provider.trust.argv
+    argv = trusting(provider, controller_of(provider, use))
     return (Slot("trust", tuple(item.replace("{cwd}", "{}") for item in argv)),) if argv else ()
 
 

@@ -14,6 +14,7 @@ from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.lowering.delivery import Delivered, deliver
 from agentmux_compiler.lowering.environment import environment
 from agentmux_compiler.lowering.folder_tree import tree_segments
+from agentmux_compiler.lowering.gate import gate_of
 from agentmux_compiler.lowering.mcp import Servers, place_servers
 from agentmux_compiler.lowering.modes import controller_of, mode_of
 from agentmux_compiler.lowering.native import also_read, chain, doubled, native_segments, over_budget
@@ -25,7 +26,7 @@ from agentmux_compiler.lowering.skills_out import Placed, SkillsOut, listing, pl
 from agentmux_compiler.lowering.stripped import stripped
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
-from agentmux_launcher.manifest import Argument, Environment, Gate, LaunchPlan
+from agentmux_launcher.manifest import Argument, Environment, LaunchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,15 +187,8 @@ def _plan(draft: _Draft) -> LaunchPlan:
         install_folders=provider.package.folders,
         install_hint=provider.package.hint,
         installable=provider.package.installable,
-        gate=_gate(provider),
+        gate=gate_of(site),
     )
-
-
-def _gate(provider: Provider) -> Gate | None:
-    trust = provider.trust
-    if trust.gate in {"none", "unknown"}:
-        return None
-    return Gate(trust.gate, trust.drops, trust.set, openable=bool(trust.argv or trust.set))
 
 
 def _first_turn(draft: _Draft) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentmux_launcher.codec import from_json, to_json
+from agentmux_launcher.usage import Convention
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,31 +108,31 @@ class WrittenFile:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustFile:
+    """A file of the user's own from which a CLI reads whom it trusts, and the `entry` that names a folder.
+
+    `path` is relative to `folder`, which begins with `~`, or to what the variable `moved_by` names. `entry` is in the
+    file's language; `trust.py` fills in what either leaves open.
+    """
+
+    path: str
+    entry: str
+    folder: str = "~"
+    moved_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """What a CLI holds back until it trusts a `folder` or its `project-settings`.
 
-    `set` opens it for one launch; the arguments that do have the slot `trust`. `openable` says that either does.
+    `set` opens it for one launch; the arguments that do have the slot `trust`. `openable` says that either does; where
+    neither can, `file` opens it for good.
     """
 
     asks: str
     drops: str
     set: Mapping[str, str] = field(default_factory=dict)
     openable: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchPlan:
-    """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`.
-
-    `version_argv` asks the CLI for its version; `install_folders` are those its vendor's installer uses, `install_hint`
-    is the vendor's own command, and `installable` says that agentmux can install it.
-    """
-
-    agent: str
-    provider: str
-    display: str
-    executable: str
-    controller: str
     file: TrustFile | None = None
 
 
@@ -175,6 +176,22 @@ class AcpPlan:
     ends_at_eof: bool = True
     ends_at_sigterm: bool = True
     leaves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """All that is needed to start one agent on one provider. Paths are relative to the project, argv's to `cwd`.
+
+    `version_argv` asks the CLI for its version; `install_folders` are those its vendor's installer uses, `install_hint`
+    is the vendor's own command, and `installable` says that agentmux can install it. `usage` is what the CLI's figures
+    mean, null where that is what they mean in its dialect; `own_words` begin texts in its frames that no model wrote.
+    """
+
+    agent: str
+    provider: str
+    display: str
+    executable: str
+    controller: str
     model: str | None
     effort: str | None
     permission: str
@@ -195,6 +212,15 @@ class AcpPlan:
     install_hint: str = ""
     installable: bool = False
     gate: Gate | None = None
+    acp: AcpPlan | None = None
+    usage: Convention | None = None
+    own_words: tuple[str, ...] = ()
+
+    def can(self, slot: str) -> bool:
+        """Whether a session can be gone on with (`resume`) or copied (`fork`), by an argument or by the protocol."""
+        by_protocol = {"resume": bool(self.acp and self.acp.goes_on), "fork": bool(self.acp and self.acp.forks)}
+        named = any(isinstance(item, Slot) and item.slot == slot for item in self.argv)
+        return named or by_protocol.get(slot, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +236,6 @@ class Manifest:
     format_version: int = FORMAT_VERSION
     folders: tuple[str, ...] = ()
 
-    acp: AcpPlan | None = None
-
-    def can(self, slot: str) -> bool:
-        """Whether a session can be gone on with (`resume`) or copied (`fork`), by an argument or by the protocol."""
-        by_protocol = {"resume": bool(self.acp and self.acp.goes_on), "fork": bool(self.acp and self.acp.forks)}
-        named = any(isinstance(item, Slot) and item.slot == slot for item in self.argv)
-        return named or by_protocol.get(slot, False)
 
 class ManifestError(Exception):
     """The manifest is unreadable or of another major version."""

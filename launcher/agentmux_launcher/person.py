@@ -28,6 +28,15 @@ class Person:
     def say(self, text: str) -> None:
         write_all(self._writes, text.encode("utf-8", "backslashreplace"))
 
+    def ask(self, text: str) -> str:
+        """Put a question and wait for a line; empty where the terminal is gone. Only before somebody listens."""
+        self.say(text)
+        try:
+            data = os.read(self._reads, _LONGEST)
+        except OSError:
+            return ""
+        return data.decode("utf-8", "replace").strip()
+
     def listen(self, inbox: Inbox) -> None:
         """Have every line they type from now on put into an inbox."""
         if not self._listening:

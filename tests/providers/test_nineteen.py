@@ -49,7 +49,7 @@ PLACES = {
     "redirect.argv": {"{base_url}", "{url}"},
     "redirect.key_argv": {"{name}"},
     "trust.argv": {"{cwd}"},
-    "trust.file": {"{name}", "{digest}"},
+    "trust.file": {"{slug}", "{digest}"},
     "trust.entry": {"{cwd}", "{now}"},
     "layout.tools.server": {"{name}"},
     "layout.parts.argument": {"{}"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import subprocess
@@ -11,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentmux_compiler.lowering.gate import trust_file
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.providers.schema import Provider
+from agentmux_compiler.writing.user_entry import added
 from agentmux_launcher.manifest import LaunchPlan, SessionServer, read
+from agentmux_launcher.trust import entry_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,18 +87,13 @@ def _build(project: Path, provider: str, use: str, servers: str) -> Said:
 
 def trust(provider: Provider, home: Path, folder: Path) -> None:
     """Open the provider's gate for good, as the catalog says that it is done."""
-    facts = provider.trust
-    if facts.file in {None, "unknown"} or facts.entry in {None, "unknown"}:
+    file = trust_file(provider)
+    if file is None:
         return
-    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-    values = {"{cwd}": str(folder), "{name}": folder.name.lower(), "{digest}": digest, "{now}": "1796000000"}
-    name, entry = str(facts.file), str(facts.entry)
-    for key, value in values.items():
-        name, entry = name.replace(key, value), entry.replace(key, value)
-    target = home / name.removeprefix("~/")
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(entry, encoding="utf-8")
+    entry = entry_for(file, str(folder), {"HOME": str(home)}, 1796000000)
+    text = entry.file.read_text(encoding="utf-8") if entry.file.exists() else ""
+    entry.file.parent.mkdir(parents=True, exist_ok=True)
+    entry.file.write_text(added(entry.file.name, text, entry.text), encoding="utf-8")
 
 
 def new_session(plan: LaunchPlan, folder: Path, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import launching, project
+from agentmux import launching, project, trusting
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, refuse
 from agentmux.launching import CannotLaunch, Given
@@ -21,6 +21,7 @@ from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
 from agentmux_launcher.manifest import Slot
+from agentmux_launcher.person import somebody
 
 if TYPE_CHECKING:
     import argparse
@@ -98,7 +99,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     prompt = _prompt(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
     launch = launching.launch(ready, found, Path(task.root), session, given)
-    notes = launching.notes(plan, found, os.environ, launch)
+    notes = [*trusting.settle(launch, somebody), *launching.notes(plan, found, os.environ)]
     if isinstance(session, Session):
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:

@@ -76,6 +76,11 @@ def model_by_variable(provider: Provider, use: Use) -> bool:
     return redirect.model_variable is not None
 
 
+def trusting(provider: Provider, controller: Controller) -> tuple[str, ...]:
+    """Arguments by which a CLI opens its gate for one launch."""
+    return provider.trust.argv if controller in provider.trust.argv_for else ()
+
+
 def delivered_at_first(provider: Provider) -> bool:
     """Whether the arguments of `delivery: flag` must not stand where a session goes on."""
     return provider.flag_delivery is not None and not provider.flag_delivery.on_resume

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from agentmux_compiler.providers.schema_base import Argv, Facts, Sourced, Unknown
+from agentmux_compiler.providers.schema_base import Argv, Controller, Facts, Sourced, Unknown
 
 
 class Variables(Sourced):
     """Environment of the CLI: the variable of its configuration folder, what is set, what is removed.
 
-    `api_keys` are those it takes a key from.
+    `config_folder` is the folder that stands for where `config_dir` has no value. `api_keys` are those it takes a key
+    from.
     """
 
     config_dir: str | Unknown | None
+    config_folder: str | Unknown | None
     api_keys: tuple[str, ...]
     set: Mapping[str, str]
     unset: tuple[str, ...]
@@ -44,14 +46,16 @@ class Switches(Sourced):
 class Trust(Sourced):
     """A gate that drops a project's files without a word: `gate` what it asks about, `drops` what it holds back.
 
-    It is opened for one launch by `argv` (`{cwd}` is the absolute folder) or the variables of `set`; for good by an
-    `entry` in the user's own `file`, in that file's language. Both may hold `{cwd}`, its last `{name}`, a `{digest}` of
-    it as the group's comment says, and `{now}` in seconds since 1970.
+    It is opened for one launch by `argv` (`{cwd}` is the absolute folder), which the CLIs of the controllers `argv_for`
+    take, or by the variables of `set`; for good by an `entry` in the user's own `file`, in that file's language. Both
+    may hold `{cwd}`, its last name as a `{slug}`, the first 12 digits of its SHA-256 as `{digest}`, and `{now}` in
+    seconds since 1970 (`trust.py` of the launcher fills them in).
     """
 
     gate: Literal["none", "folder", "project-settings", "unknown"]
     drops: str
     argv: Argv
+    argv_for: tuple[Controller, ...]
     set: Mapping[str, str]
     file: str | Unknown | None
     entry: str | Unknown | None

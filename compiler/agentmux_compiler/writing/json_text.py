@@ -1,4 +1,4 @@
-"""Change one value in the text of a JSON object and leave every other character as it is."""
+"""Change one value in the text of a JSON object and leave every other character as it is; comments may stand in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+_COMMENT_OR_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _FIRST_INDENT = re.compile(r"\n([ \t]+)\S")
+_NOT_SPACE = re.compile(r"\S")
 _DECODER = json.JSONDecoder()
 
 
@@ -38,9 +40,14 @@ class Braces:
         return next((item for item in reversed(self.members) if item.key == key), None)
 
 
+def without_comments(text: str) -> str:
+    """The text with blanks where comments stand, so that every offset stays."""
+    return _COMMENT_OR_TEXT.sub(lambda match: match[0] if match[0][0] == '"' else _NOT_SPACE.sub(" ", match[0]), text)
+
+
 def set_value(text: str, place: Sequence[str], value: Any) -> str:
     """Give the value at a place of keys; objects on the way are made. `text` must be a JSON object."""
-    found, depth = _innermost(text, place)
+    found, depth = _innermost(without_comments(text), place)
     for key in reversed(place[depth + 1 :]):
         value = {key: value}
     member = found.member(place[depth])
@@ -50,9 +57,23 @@ def set_value(text: str, place: Sequence[str], value: Any) -> str:
     return _appended(text, found, f"{json.dumps(place[depth], ensure_ascii=False)}: {written}", depth)
 
 
+def add_item(text: str, place: Sequence[str], value: Any) -> str:
+    """Put a value behind the others of the list at a place, which is made if need be."""
+    plain = without_comments(text)
+    found, depth = _innermost(plain, place)
+    member = found.member(place[depth])
+    if member is None or depth != len(place) - 1 or plain[member.value] != "[":
+        return set_value(text, place, [value])
+    inner = plain[member.value + 1 : member.end - 1]
+    end = member.value + 1 + len(inner.rstrip())
+    line = _newline(text) + _indent(text) * (depth + 2) if "\n" in inner else "" if not inner.strip() else " "
+    comma = "," if inner.strip() and not inner.rstrip().endswith(",") else ""
+    return text[:end] + comma + line + _written(text, value, depth + 2) + text[end:]
+
+
 def remove_value(text: str, place: Sequence[str]) -> str:
     """Take a value out, and the objects that are empty without it."""
-    found, depth = _innermost(text, place)
+    found, depth = _innermost(without_comments(text), place)
     member = found.member(place[depth])
     if member is None or depth != len(place) - 1:
         return text
