@@ -109,8 +109,9 @@ def test_a_mark_finds_an_entry_only_within_its_look_back():
     near.play(turns(5))
     far.play(turns(5))
 
-    assert near.play(turns(25)) == ServedUsage(0, 5, 20)
-    assert far.play(turns(26)) == ServedUsage(0, 0, 26)
+    # The mark's own place is the first of the twenty.
+    assert near.play(turns(24)) == ServedUsage(0, 5, 19)
+    assert far.play(turns(25)) == ServedUsage(0, 0, 25)
 
 
 def test_prefixes_below_the_minimum_are_not_kept():
@@ -151,6 +152,22 @@ def test_an_implicit_mark_stands_at_the_newest_block():
     assert player.play(chat("abc")) == ServedUsage(0, 0, 3)
     assert player.play(chat("abc", "de")) == ServedUsage(0, 3, 2)
     assert player.play(chat("abX", "de")) == ServedUsage(0, 0, 5)
+
+
+def test_what_a_request_stores_can_be_read_when_its_answer_begins():
+    clock = MovableClock()
+    blocks = BlockCache(block=1, minimum=1, count=words, clock=clock)
+    points = BreakpointCache(minimum=1, count=words, clock=clock)
+
+    def both(wait=0.0):
+        played = (blocks.play(chat("abcd"), wait), points.play(marked("abcd*"), wait))
+        return [usage.cache_read_tokens for usage in played]
+
+    assert both(wait=2) == [0, 0]
+    clock.advance(1)
+    assert both() == [0, 0]
+    clock.advance(1)
+    assert both() == [3, 4]
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "bb*", "ccc", "dddd**", "e" * 9]), min_size=1), min_size=1, max_size=8))

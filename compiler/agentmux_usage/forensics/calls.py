@@ -39,7 +39,7 @@ class Step:
         """What the cache held for this call: no more than its prompt."""
         if self.before is None or self.before.stored is None:
             return None
-        prompt = self.response.context
+        prompt = self.response.tokens.prompt
         return self.before.stored if prompt is None else min(self.before.stored, self.serving.held(prompt))
 
     @property
@@ -88,6 +88,14 @@ def _stored(response: Response, own: Step | None, served: Serving, *, wrote: boo
     if prompt is None or tokens.input is None:
         return None
     if response.calls != 1:
-        # Sums of several calls: in a session that goes on, each token that was not served is one more of the context.
-        prompt = min(prompt, ((own.stored or 0) if own else 0) + tokens.input)
+        prompt = min(prompt, _context((own.stored or 0) if own else 0, tokens.input))
     return served.held(prompt)
+
+
+def _context(held: int, computed: int) -> int:
+    """At least so long is the context after several calls of which the sums are known.
+
+    In a session that goes on, each token that was not served is one more of its context. So many of them that all may
+    have been computed anew say no more than that.
+    """
+    return held + computed if computed < held or not held else max(held, computed)

@@ -60,7 +60,7 @@ class Serving:
 
 def serving(response: Response, prefix: PlanPrefix | None) -> Serving:
     """By the plan that was launched, else by the provider's own vendor and the model's name."""
-    vendor = prefix.vendor if prefix else vendor_of(response.provider, response.model)
+    vendor = prefix.vendor if prefix else response.vendor or vendor_of(response.provider, response.model)
     lifetime = prefix.lifetime if prefix else None
     name = prefix.backend if prefix else choose(vendor or "", response.model)
     marked = prefix is None or any(segment.breakpoint for segment in prefix.segments)

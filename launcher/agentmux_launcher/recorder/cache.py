@@ -24,8 +24,11 @@ KEYS = ("model", "reasoning", "output_config", "thinking", "reasoning_effort", "
 class CachePlayer(Protocol):
     """Says which tokens of a prompt are served from a cache; called once per answered request, in order."""
 
-    def play(self, request: RenderedRequest) -> ServedUsage:
-        """The input side of the usage: the four input fields add up to the prompt's tokens."""
+    def play(self, request: RenderedRequest, wait: float = 0.0) -> ServedUsage:
+        """The input side of the usage: the four input fields add up to the prompt's tokens.
+
+        The answer begins in `wait` seconds; what the request stores cannot be read before.
+        """
         ...
 
     def count(self, text: str) -> int:
@@ -57,7 +60,7 @@ class NoCache:
 
     count: Tokens = quarter
 
-    def play(self, request: RenderedRequest) -> ServedUsage:
+    def play(self, request: RenderedRequest, wait: float = 0.0) -> ServedUsage:  # noqa: ARG002  nothing is stored
         return ServedUsage(input_tokens=_total(request.parts, self.count))
 
 
@@ -67,7 +70,8 @@ class BlockCache:
 
     `block` and `minimum` are in tokens (128 and 1024 on OpenAI's older models, 16 and 16 on vLLM, 1 and 1 on SGLang).
     An entry dies `lifetime` seconds after it was last used; None: never. Requests share nothing unless the
-    parameters named by `keys` are equal.
+    parameters named by `keys` are equal. The last `recomputes` tokens of a prompt are never served: an answer starts
+    from the output of the last one.
     """
 
     block: int = 128
@@ -76,18 +80,19 @@ class BlockCache:
     count: Tokens = quarter
     clock: Clock = time.monotonic
     keys: tuple[str, ...] = KEYS
+    recomputes: int = 1
     _seen: list[tuple[float, RenderedRequest]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def play(self, request: RenderedRequest) -> ServedUsage:
+    def play(self, request: RenderedRequest, wait: float = 0.0) -> ServedUsage:
         with self._lock:
             now = self.clock()
             live = [each for each in self._seen if self.lifetime is None or now - each[0] < self.lifetime]
-            shared = [(self._shared(old, request), at) for at, (_, old) in enumerate(live)]
+            shared = [(self._shared(old, request), at) for at, (used, old) in enumerate(live) if used <= now]
             best, at = max(shared, default=(0, -1))
             if best:
                 live[at] = (now, live[at][1])
-            self._seen = [*live, (now, request)]
+            self._seen = [*live, (now + wait, request)]
         return ServedUsage(input_tokens=_total(request.parts, self.count) - best, cache_read_tokens=best)
 
     def _shared(self, old: RenderedRequest, new: RenderedRequest) -> int:
@@ -98,8 +103,7 @@ class BlockCache:
         head = _total(new.parts[:index], self.count)
         if found and byte:
             head += self.count(found.part.encoded[:byte].decode("utf-8", "ignore"))
-        # The last token of a prompt is always computed: its output is what the answer starts from.
-        head = min(head, _total(new.parts, self.count) - 1)
+        head = min(head, _total(new.parts, self.count) - self.recomputes)
         return head // self.block * self.block if head >= self.minimum else 0
 
 
@@ -107,8 +111,9 @@ class BlockCache:
 class BreakpointCache:
     """A backend that keeps prefixes only where a request marks them, as Anthropic's does.
 
-    From each mark it looks back over `look_back` blocks for a prefix that an earlier mark wrote. A hit renews the
-    entry. `minimum` is in tokens (512 to 4096 by model). With `implicit`, the last block is marked too.
+    At each mark it looks at `look_back` places, the mark's own and those before it, for a prefix that an earlier mark
+    wrote (None: at all of them). A hit renews the entry. `minimum` is in tokens (512 to 4096 by model). With
+    `implicit`, a lifetime, the last block is marked too.
     """
 
     minimum: int = 1024
@@ -117,17 +122,17 @@ class BreakpointCache:
     count: Tokens = quarter
     clock: Clock = time.monotonic
     keys: tuple[str, ...] = KEYS
-    _entries: dict[str, tuple[float, str]] = field(default_factory=dict)
+    _entries: dict[str, _Entry] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def play(self, request: RenderedRequest) -> ServedUsage:
+    def play(self, request: RenderedRequest, wait: float = 0.0) -> ServedUsage:
         marks = self._marks(request)
         digests = tuple(_digests(request, self.keys))
         ends = _ends(request.parts, self.count)
         total = ends[-1] if ends else 0
         with self._lock:
             hit = self._hit(marks, digests)
-            written = self._write([mark for mark in marks if mark.index > hit], digests, ends)
+            written = self._write([mark for mark in marks if mark.index > hit], digests, ends, wait)
         read = ends[hit] if hit >= 0 else 0
         short, hour = _split(written, read, ends)
         return ServedUsage(total - read - short - hour, read, short, hour)
@@ -142,20 +147,35 @@ class BreakpointCache:
         """Index of the last part of the longest live prefix, -1 for none; the entry is renewed."""
         now = self.clock()
         for mark in reversed(marks):
-            first = 0 if self.look_back is None else max(mark.index - self.look_back, 0)
+            first = 0 if self.look_back is None else max(mark.index - self.look_back + 1, 0)
             for index in range(mark.index, first - 1, -1):
-                dies, ttl = self._entries.get(digests[index], (now, ""))
-                if dies > now:
-                    self._entries[digests[index]] = (now + _LIFETIMES.get(ttl, FIVE_MINUTES), ttl)
+                entry = self._entries.get(digests[index])
+                if entry and entry.begins <= now < entry.dies:
+                    self._entries[digests[index]] = _Entry(entry.begins, now + _seconds(entry.ttl), entry.ttl)
                     return index
         return -1
 
-    def _write(self, marks: Sequence[Breakpoint], digests: Sequence[str], ends: Sequence[int]) -> list[Breakpoint]:
+    def _write(
+        self, marks: Sequence[Breakpoint], digests: Sequence[str], ends: Sequence[int], wait: float
+    ) -> list[Breakpoint]:
         written = [mark for mark in marks if ends[mark.index] >= self.minimum]
+        now = self.clock()
         for mark in written:
-            dies = self.clock() + _LIFETIMES.get(mark.ttl, FIVE_MINUTES)
-            self._entries[digests[mark.index]] = (dies, mark.ttl)
+            self._entries[digests[mark.index]] = _Entry(now + wait, now + _seconds(mark.ttl), mark.ttl)
         return written
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a mark wrote: it can be read from `begins` on, until it `dies`."""
+
+    begins: float
+    dies: float
+    ttl: str
+
+
+def _seconds(ttl: str) -> float:
+    return _LIFETIMES.get(ttl, FIVE_MINUTES)
 
 
 def _split(marks: Sequence[Breakpoint], start: int, ends: Sequence[int]) -> tuple[int, int]:

@@ -161,7 +161,7 @@ class Recorder:
         return "main", self._script.turns[index].answer
 
     def _usage(self, prompt: RenderedRequest, answer: Answer) -> ServedUsage:
-        played = self._cache.play(prompt)
+        played = self._cache.play(prompt, answer.wait)
         if answer.usage:
             return answer.usage
         thought = self._cache.count(answer.thinking)
