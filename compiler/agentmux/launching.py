@@ -18,7 +18,6 @@ from agentmux_launcher import executable as executables
 from agentmux_launcher.codec import from_json
 from agentmux_launcher.executable import Executable, Origin, cli_of
 from agentmux_launcher.launch import Launch, environment, missing
-from agentmux_launcher.manifest import Slot
 from agentmux_launcher.pty import size_here
 from agentmux_launcher.pty.values import FAILED_BEFORE, NOT_FOUND
 from agentmux_launcher.run_folder import new_id
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.ledger import Ledger, Session
     from agentmux_launcher.manifest import LaunchPlan
 
-CONTROLLERS = ("persistent", "subprocess", "terminal")
+CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
 
 class CannotLaunch(CannotRun):
@@ -124,7 +123,7 @@ def going_on(task: Task, plan: LaunchPlan, ledger: Ledger | None, *, fork: bool)
     if task.session is None:
         return None
     slot = "fork" if fork else "resume"
-    if not any(isinstance(item, Slot) and item.slot == slot for item in plan.argv):
+    if not plan.can(slot):
         raise CannotLaunch(f"`{plan.provider}` cannot {slot} a session")
     known = session_of(ledger, task, plan.provider) if ledger else None
     if known is None and not task.session:

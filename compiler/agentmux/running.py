@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.streams import Streams
+    from agentmux_launcher.controllers.base import Controller, Listener
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.ledger import Ledger
 
@@ -74,11 +75,19 @@ def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams)
     inbox, view = Inbox(), VIEWS[asked.output](streams)
     host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
     conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
-    kind = Persistent if launch.plan.controller == "persistent" else PerTurn
     with _signals(inbox):
-        outcome = conversation.run(kind(launch, inbox, conversation), asked.prompt)
+        outcome = conversation.run(_controller(launch, inbox, conversation), asked.prompt)
     view.close()
     return outcome.exit_code
+
+
+def _controller(launch: Launch, inbox: Inbox, listener: Listener) -> Controller:
+    if launch.plan.controller == "acp":
+        from agentmux_launcher.controllers.acp import Acp  # noqa: PLC0415  for agents of that protocol only
+
+        return Acp(launch, inbox, listener)
+    kind = Persistent if launch.plan.controller == "persistent" else PerTurn
+    return kind(launch, inbox, listener)
 
 
 def _on_screen(launch: Launch, asked: Asked, record: RunRecord, _streams: Streams) -> int:

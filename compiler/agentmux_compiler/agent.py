@@ -91,6 +91,7 @@ class Use:
     controller: str | None = None
     version: str | None = None
     mcp: bool = True
+    lend: tuple[str, ...] = ()
     places: Mapping[str, Span] | None = None
 
     def place(self, field: str) -> Span:

@@ -11,6 +11,7 @@ from agentmux_compiler.argv import build_argv
 from agentmux_compiler.assemble import assemble, assemble_startup
 from agentmux_compiler.diagnostics import Diagnostic
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
+from agentmux_compiler.lowering.acp import acp_plan, lend_faults
 from agentmux_compiler.lowering.delivery import Delivered, deliver
 from agentmux_compiler.lowering.environment import environment
 from agentmux_compiler.lowering.folder_tree import tree_segments
@@ -123,7 +124,8 @@ def _draft(site: Site, sites: Sequence[Site], project: Project, tree: Tree) -> _
         files=frozenset(site.seen_from_cwd(file.path) for file in written),
     )
     argv, more = build_argv(site.provider, site.use, parts)
-    return _Draft(site, segments, startup, delivered, skills, servers, env, argv, parts, [*found, *more])
+    found += [*more, *lend_faults(site)]
+    return _Draft(site, segments, startup, delivered, skills, servers, env, argv, parts, found)
 
 
 def _text_faults(
@@ -193,6 +195,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
 
 def _first_turn(draft: _Draft) -> str | None:
     """The text in front of the first prompt of a new session."""
+        acp=acp_plan(site),
     segments = draft.segments if draft.site.delivery is Delivery.STARTUP else ()
     texts = [segment.text for segment in (*segments, *([draft.startup] if draft.startup else []))]
     return "\n".join(texts) or None

@@ -106,6 +106,10 @@ def environment(
 def missing(plan: LaunchPlan, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that the plan passes on and that have no value here."""
     wanted = {*plan.env.passed, *plan.env.renamed.values()}
+    if plan.mcp_servers:
+        from agentmux_launcher.acp.handshake import variables  # noqa: PLC0415  for plans that have such servers
+
+        wanted |= variables(plan.mcp_servers)
     return tuple(sorted(name for name in wanted if name not in environ))
 
 

@@ -124,7 +124,8 @@ class Acp(Sourced):
     is chosen: `config:ID`, an option of the session; `set-model`, the method; `argument`. `session_modes` is the mode
     that stands for a permission, where one has to be set. `asks`: whether it asks before it acts; `offers` the kinds of
     options it then gives; `grants` the file that `allow_always` writes; `rejected` what a rejection does to the turn.
-    `tool_calls`: the order of its frames for one call. `authentication` is what has to be there for a session.
+    `tool_calls`: the order of its frames for one call. `authentication` is what has to be there for a session;
+    `authenticate` maps a variable to the method that has to be called where it is set.
     """
 
     load: bool | Unknown
@@ -140,3 +141,4 @@ class Acp(Sourced):
     rejected: Literal["goes-on", "ends-turn", "cancels-turn", "unknown"]
     tool_calls: Literal["call-first", "update-first", "updates-only", "unknown"]
     authentication: str | Unknown | None
+    authenticate: Mapping[str, str] = {}

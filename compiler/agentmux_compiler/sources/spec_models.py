@@ -119,6 +119,12 @@ class ProviderUse(Model):
     controller: Filled | None = Field(None, description="How the launcher drives the CLI")
     version: Filled | None = Field(None, description="Version of the CLI it is meant for; default: the verified one")
     mcp: bool | None = Field(None, description="Whether it is given the MCP servers of the agent; default: it is")
+    lend: tuple[Literal["files", "terminals"], ...] = Field(
+        (),
+        strict=False,
+        description="What the launcher does below `workdir` for an agent by the controller `acp` that asks it to: read "
+        "and write files, run commands",
+    )
 
 
 class McpServer(Model):

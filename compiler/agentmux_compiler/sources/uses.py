@@ -60,6 +60,7 @@ def _use(spec: Spec, entry: Entry, provider: str) -> Use:
         controller=own.controller,
         version=own.version,
         mcp=own.mcp is not False,
+        lend=own.lend,
         places=_places(spec.node, entry),
     )
 
