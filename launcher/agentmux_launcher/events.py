@@ -117,9 +117,10 @@ class Usage:
     """Tokens of one model call or of one turn, never counted twice; null is not known.
 
     Each token of the input is in exactly one of `input_tokens` (the cache had no part in it), `cache_read_tokens`,
-    `cache_write_tokens` (for five minutes, or the backend's only lifetime) and `cache_write_1h_tokens`;
-    `output_tokens` hold `reasoning_tokens`. `context_tokens` is the whole input of a call; null for a turn.
-    `context_window` is what the CLI says the model's is.
+    `cache_write_tokens` (for five minutes, or the backend's only lifetime) and `cache_write_1h_tokens`; where a CLI
+    says nothing of its cache, `input_tokens` hold all and the others are null.
+    `output_tokens` hold `reasoning_tokens`. `context_tokens` is the whole input of a call; of a turn, what fills the
+    window at its end, where the CLI says that by itself. `context_window` is what the CLI says the model's is.
     """
 
     scope: Literal["call", "turn"]
@@ -161,6 +162,36 @@ class Compaction:
     trigger: str | None = None
     tokens_before: int | None = None
     tokens_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a plan; `status` is pending, in_progress or completed, `priority` high, medium or low."""
+
+    text: str
+    status: str | None = None
+    priority: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the agent means to do, as a whole; without a step: no more than that it has no plan now."""
+
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """The mode the session is in from now on, by the CLI's own name: of permissions, of thinking, as the CLI has it."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """The commands that the CLI now takes in a prompt, in its order; again only where they changed."""
+
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +240,9 @@ Event = (
     | Cost
     | Retry
     | Compaction
+    | Plan
+    | Mode
+    | Commands
     | End
     | Failure
     | Notice
@@ -226,6 +260,9 @@ NAMES: dict[type, str] = {
     Cost: "cost",
     Retry: "retry",
     Compaction: "compaction",
+    Plan: "plan",
+    Mode: "mode",
+    Commands: "commands",
     End: "end",
     Failure: "failure",
     Notice: "notice",

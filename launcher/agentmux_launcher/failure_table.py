@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Literal
 
@@ -34,7 +34,7 @@ class Pattern:
     """Words of the CLI: a regular expression over the lines of `where`, `^` and `$` at their edges.
 
     `means` may be null where the groups say it: `kind` is looked up among the kinds, `status` is an HTTP status.
-    `always`: also where the CLI went on to end well.
+    `always`: also where the CLI went on to end well, or the turn did by what its last frame says.
     """
 
     where: Literal["frame", "stderr", "stdout"]
@@ -51,13 +51,15 @@ class Pattern:
 class FailureTable:
     """How a provider's CLI fails, besides what HTTP statuses and signals mean everywhere.
 
-    `dialects` are those whose providers use this table unless they have their own. `exit_is_status`: the exit code
+    `dialects` are those whose providers use this table unless they have their own; `also` names another table whose
+    kinds and patterns follow its own. `exit_is_status`: the exit code
     is the low byte of an HTTP status. The first pattern that fits counts. Lines of stderr that fit `harmless` are
     written by runs that go well, too, and explain nothing.
     """
 
     source: str = ""
     dialects: tuple[str, ...] = ()
+    also: str | None = None
     exit_is_status: bool = False
     exit_codes: tuple[ExitCode, ...] = ()
     kinds: tuple[Kind, ...] = ()
@@ -66,6 +68,10 @@ class FailureTable:
 
     def kind(self, name: str) -> FailureClass | None:
         return next((row.means for row in self.kinds if row.kind == name), None)
+
+    def fatal(self, words: str) -> bool:
+        """Whether a turn in whose frames these words stood has failed, however it ended."""
+        return any(row.always and row.where == "frame" and row.search(words) for row in self.patterns)
 
     def explains(self, line: str) -> bool:
         """Whether a line of stderr may say why a run failed."""
@@ -92,4 +98,6 @@ def table_for(provider: str, dialect: str) -> FailureTable:
     """The provider's own table, else that of its dialect, else an empty one."""
     known = tables()
     fitting = (table for table in known.values() if dialect in table.dialects)
-    return known.get(provider) or next(fitting, NO_TABLE)
+    table = known.get(provider) or next(fitting, NO_TABLE)
+    other = known[table.also] if table.also else NO_TABLE
+    return replace(table, kinds=(*table.kinds, *other.kinds), patterns=(*table.patterns, *other.patterns))

@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from agentmux_launcher.codec import from_json
-from agentmux_launcher.failure_table import table_for
-from agentmux_launcher.reading import Ended, Reader, Reading
+from agentmux_launcher.reading import Ended, Reader, reading_of
 from agentmux_launcher.run_folder import FRAMES, PROCESSES, STDERR, Begun, plan_of
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ class Following:
         ]
 
     def _begin(self, begun: Begun) -> None:
-        plan = self._plan
-        table = table_for(plan.provider, plan.frames)
-        self._reader = Reader(Reading(plan.frames, table, begun.start, lasting=begun.lasting))
+        self._reader = Reader(reading_of(self._plan, begun.start, lasting=begun.lasting))
 
     def _read(self) -> Iterator[Event]:
         """What the process that runs has written; up to the next one's beginning, if there is one."""

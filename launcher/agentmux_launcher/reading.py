@@ -21,13 +21,15 @@ from agentmux_launcher.events import (
     Usage,
 )
 from agentmux_launcher.failure import HEAD, TAIL, Evidence, classify
-from agentmux_launcher.failure_table import NO_TABLE, FailureTable
+from agentmux_launcher.failure_table import NO_TABLE, FailureTable, table_for
 from agentmux_launcher.translators import DIALECTS, translator
 from agentmux_launcher.trouble import Trouble
 from agentmux_launcher.usage import FRESH, Convention, Start, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from agentmux_launcher.manifest import LaunchPlan
 
 # What only a turn that is under way says; the rest may also come between two turns.
 OF_A_TURN = (Text, Thinking, ToolCall, Permission, Retry, Usage)
@@ -40,7 +42,7 @@ class Reading:
     """How a process is to be read: data of its plan.
 
     `lasting`: it takes many turns, so that a turn's failure is told at the turn's end; else that waits for the exit,
-    which is part of it. `convention` is the dialect's own unless given.
+    which is part of it. `convention` is the dialect's own unless given; `own_words` begin texts that are the CLI's.
     """
 
     dialect: str
@@ -49,6 +51,13 @@ class Reading:
     convention: Convention | None = None
     lasting: bool = False
     longest_line: int = frames.LONGEST_LINE
+    own_words: tuple[str, ...] = ()
+
+
+def reading_of(plan: LaunchPlan, start: Start = FRESH, *, lasting: bool = False) -> Reading:
+    """How a process of a plan is read."""
+    table = table_for(plan.provider, plan.frames)
+    return Reading(plan.frames, table, start, plan.usage, lasting=lasting, own_words=plan.own_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ class Reader:
         self._reading = reading
         self._watch = watch
         self._framed = DIALECTS[reading.dialect].framed
-        self._translator = translator(reading.dialect, reading.start, reading.convention)
+        self._translator = translator(reading.dialect, reading.start, reading.convention, reading.own_words)
         self._out = frames.Splitter(reading.longest_line)
         self._err = frames.Splitter(reading.longest_line)
         self._stray: deque[str] = deque(maxlen=TAIL)
@@ -82,12 +91,13 @@ class Reader:
         self._troubles: list[Trouble] = []
         self._pending: Failure | None = None
         self._of_last_turn = 0
-        self._told = self._opened = self._did = self._closed = self._cut = False
+        self._told = self._opened = self._did = self._did_in_turn = self._closed = self._cut = False
 
     @property
     def counters(self) -> Tokens | None:
         """What the session's counters stand at; see `usage.Start`. After half a turn nobody knows."""
-        return self._translator.counters if self._closed or not self._opened else None
+        whole = (self._closed or not self._opened) and not self._translator.open
+        return self._translator.counters if whole else None
 
     def stdout(self, chunk: bytes) -> Iterator[Event]:
         for item in self._out.feed(chunk):
@@ -154,7 +164,8 @@ class Reader:
                 continue
             if self._closed and isinstance(item, OF_A_TURN):
                 yield from self._next_turn()
-            self._did = self._did or isinstance(item, DID)
+            if isinstance(item, DID):
+                self._did = self._did_in_turn = True
             yield item
             if isinstance(item, End):
                 yield from self._end_turn()
@@ -168,8 +179,10 @@ class Reader:
 
     def _end_turn(self) -> Iterator[Event]:
         self._closed = True
-        failed = any(trouble.weight == "final" for trouble in self._troubles)
-        failure = classify(self._evidence(Ended()), self._reading.failures) if failed else None
+        table = self._reading.failures
+        failed = any(trouble.weight == "final" or table.fatal(trouble.text) for trouble in self._troubles)
+        spoke, self._did_in_turn = self._did_in_turn, False
+        failure = classify(self._evidence(Ended(), spoke=spoke, closed=True), table) if failed else None
         if failure and self._reading.lasting:
             self._told = True
             yield failure
@@ -182,11 +195,12 @@ class Reader:
     def _last(self, end: Ended) -> Failure | None:
         """What the end of the process says, unless that was told."""
         by_itself = end.by == "itself" and end.signal is None
-        if self._told and by_itself:
+        closed = self._closed and not self._translator.open
+        if self._told and by_itself and closed:
             return None
-        return classify(self._evidence(end), self._reading.failures)
+        return classify(self._evidence(end, spoke=self._did, closed=closed), self._reading.failures)
 
-    def _evidence(self, end: Ended) -> Evidence:
+    def _evidence(self, end: Ended, *, spoke: bool, closed: bool) -> Evidence:
         return Evidence(
             end.code,
             end.signal,
@@ -195,9 +209,9 @@ class Reader:
             tuple(self._stray),
             tuple(self._troubles),
             opened=self._opened,
-            spoke=self._did,
+            spoke=spoke,
             closes=self._translator.closes,
-            closed=self._closed,
+            closed=closed,
             cut=self._cut,
         )
 

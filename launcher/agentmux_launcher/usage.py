@@ -37,18 +37,23 @@ ZERO = Tokens(0, 0, 0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What the figures of a dialect mean.
+    """What the figures of a dialect mean, or those of one provider that speaks it.
 
-    `turn` says what its closing frame counts: this turn, the process, or the whole session over all its processes
-    (`cumulative`); `calls`: nothing of use, but every call is reported; `none`: there are no figures.
-    `whole_message` says the figures on a whole message are final, not those of its beginning.
+    `turn` says what its closing frame counts: this turn, its last model call, the process, or the whole session over
+    all its processes (`cumulative`); `calls`: nothing of use, but every call is reported; `none`: there are no figures.
+    What is null of the two that follow is not known. `whole_message` says the figures on a whole message are final,
+    not those of its beginning. `field` is where they stand, `context` where it is said how much of the window is
+    taken, `cost` where money is; each a path of keys from what closes a turn, or one that the name of an update begins.
     """
 
     source: str
-    turn: Literal["turn", "process", "cumulative", "calls", "none"]
-    input_includes_cached: bool
-    output_includes_reasoning: bool = True
+    turn: Literal["turn", "last-call", "process", "cumulative", "calls", "none"]
+    input_includes_cached: bool | None
+    output_includes_reasoning: bool | None = True
     whole_message: bool = False
+    field: str | None = None
+    context: str | None = None
+    cost: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +71,19 @@ FRESH = Start()
 
 
 def normal(said: Tokens, convention: Convention) -> Tokens:
-    """A CLI's figures with each token counted once: cached input out of input, reasoning in output."""
-    tokens = said
-    if convention.input_includes_cached and said.input is not None:
-        rest = said.input - sum(filter(None, (said.cache_read, said.cache_write, said.cache_write_1h)))
-        tokens = dataclasses.replace(tokens, input=rest if rest >= 0 else None)
-    if not convention.output_includes_reasoning and said.output is not None and said.reasoning is not None:
-        tokens = dataclasses.replace(tokens, output=said.output + said.reasoning)
-    return tokens
+    """A CLI's figures with each token counted once: cached input out of input, reasoning in output.
+
+    Where nobody knows whether one figure holds another that is there, it is null.
+    """
+    cached = sum(filter(None, (said.cache_read, said.cache_write, said.cache_write_1h)))
+    given, output = said.input, said.output
+    if given is not None and cached:
+        rest = given - cached if convention.input_includes_cached else given
+        given = rest if rest >= 0 and convention.input_includes_cached is not None else None
+    if output is not None and said.reasoning:
+        whole = output if convention.output_includes_reasoning else output + said.reasoning
+        output = whole if convention.output_includes_reasoning is not None else None
+    return dataclasses.replace(said, input=given, output=output)
 
 
 def plus(one: Tokens, two: Tokens) -> Tokens:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agentmux_launcher.translators.acp import AcpTranslator
 from agentmux_launcher.translators.antigravity import AntigravityTranslator
 from agentmux_launcher.translators.base import Translator
 from agentmux_launcher.translators.claude import ClaudeTranslator
@@ -55,6 +56,10 @@ DIALECTS: dict[str, Dialect] = {
         AntigravityTranslator,
         Convention("read in recordings of 1.1.11, 2026-10-06", "calls", input_includes_cached=False),
     ),
+    "acp": Dialect(
+        AcpTranslator,
+        Convention("each agent has its own, which its plan says", "none", input_includes_cached=None),
+    ),
     "none": Dialect(
         PlainTranslator,
         Convention("no frames", "none", input_includes_cached=False),
@@ -63,11 +68,15 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def translator(dialect: str, start: Start = FRESH, convention: Convention | None = None) -> Translator:
+def translator(
+    dialect: str, start: Start = FRESH, convention: Convention | None = None, own_words: tuple[str, ...] = ()
+) -> Translator:
     """A translator for one process.
 
     Raises:
         KeyError: no dialect of that name.
     """
     known = DIALECTS[dialect]
-    return known.make(convention or known.convention, start)
+    made = known.make(convention or known.convention, start)
+    made.own_words = own_words
+    return made

@@ -1,0 +1,292 @@
+"""Frames of the Agent Client Protocol: JSON-RPC both ways, by any of the agents that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentmux_launcher.events import End, Event, Notice, Text, Thinking, Unknown
+from agentmux_launcher.translators import acp_errors
+from agentmux_launcher.translators.acp_figures import Figures
+from agentmux_launcher.translators.acp_known import EXTENSIONS, GROK_UPDATES, SERVED
+from agentmux_launcher.translators.acp_permissions import Permissions
+from agentmux_launcher.translators.acp_session import SessionState, plan
+from agentmux_launcher.translators.acp_tools import Tools
+from agentmux_launcher.translators.acp_turn import Turn
+from agentmux_launcher.translators.base import Translator
+from agentmux_launcher.translators.values import first, mapping, shown
+from agentmux_launcher.trouble import Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agentmux_launcher.usage import Convention, Start, Tokens
+
+    Said = Iterator[Event | Trouble]
+
+PROMPT, LOAD = "session/prompt", "session/load"
+OPENS = {"session/new", LOAD, "session/resume", "session/fork"}
+NEEDED = {"initialize", "authenticate", *OPENS}
+STOPS = {"cancelled": "interrupted", "max_turn_requests": "max_turns"}
+GROK = {"_x.ai/session_notification", "_x.ai/session/update"}
+# What the history of a session is made of, when it is played again.
+HISTORY = {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request of ours that waits for its answer."""
+
+    method: str
+    params: Mapping[str, Any]
+
+
+class AcpTranslator(Translator):
+    """Reads what the agent writes, and what is sent to it: only that says which answer is whose."""
+
+    def __init__(self, convention: Convention, start: Start) -> None:
+        self._asked: dict[str, _Asked] = {}
+        self._heard_both = False
+        self._session = SessionState()
+        self._permissions = Permissions()
+        self._tools = Tools()
+        self._figures = Figures(convention, start)
+        self._turn = Turn()
+        self._replaying = False
+        self._late: list[Mapping[str, Any]] | None = None
+        self._updates: dict[str, Callable[[Mapping[str, Any]], Said]] = {
+            "agent_message_chunk": self._message,
+            "agent_thought_chunk": self._thought,
+            "available_commands_update": self._commands,
+            "config_option_update": self._session.configured,
+            "current_mode_update": lambda update: self._session.mode(first(update.get("currentModeId"))),
+            "plan": _plan,
+            "plan_removed": _plan,
+            "plan_update": _plan,
+            "session_info_update": lambda update: acp_errors.codex(_codex(update)),
+            "tool_call": self._tool,
+            "tool_call_update": self._tool,
+            "usage_update": self._window,
+            "user_message_chunk": self._user,
+        }
+
+    @property
+    def counters(self) -> Tokens | None:  # type: ignore[override]
+        return self._figures.counters
+
+    @property
+    def open(self) -> bool:
+        return self._turn.open > 0
+
+    def translate(self, frame: Mapping[str, Any]) -> Said:
+        method = frame.get("method")
+        if method == "session/update":
+            yield from self._update(frame)
+        elif method is None:
+            yield from self._answered(frame)
+        elif method == "session/request_permission" and "id" in frame:
+            yield from self._permission(frame)
+        elif method in GROK:
+            yield from self._of_grok(frame)
+        elif method == "_x.ai/mcp/server_status":
+            server = mapping(frame.get("params"))
+            yield from self._session.server(first(server.get("name")), first(server.get("status")))
+        elif not isinstance(method, str) or method not in EXTENSIONS | SERVED:
+            yield Unknown(frame)
+
+    def sent(self, frame: Mapping[str, Any]) -> Said:
+        method, params = frame.get("method"), mapping(frame.get("params"))
+        self._heard_both = True
+        if not isinstance(method, str):
+            yield from self._permissions.answered(str(frame.get("id")), frame)
+            return
+        if "id" in frame:
+            self._asked[str(frame["id"])] = _Asked(method, params)
+        if method == PROMPT:
+            self._prompted()
+        elif method == LOAD:
+            self._replaying = True
+        elif method == "session/cancel":
+            self._turn.cancelled = True
+
+    def finish(self) -> Said:
+        yield from self._news()
+
+    def _prompted(self) -> None:
+        """What follows is news, but for a history that an agent still plays although it has said it is done."""
+        if not self._turn.open:
+            self._tools.turn_began()
+            self._permissions.turn_began()
+        self._turn.began()
+        self._late = [] if self._replaying else None
+        self._replaying = False
+
+    def _update(self, frame: Mapping[str, Any]) -> Said:
+        update = mapping(mapping(frame.get("params")).get("update"))
+        kind = update.get("sessionUpdate")
+        read = self._updates.get(kind) if isinstance(kind, str) else None
+        if read is None:
+            yield Unknown(frame)
+        elif kind not in HISTORY or not self._is_replay(kind, update):
+            yield from read(update)
+
+    def _is_replay(self, kind: Any, update: Mapping[str, Any]) -> bool:
+        """Whether this is history. Gemini still plays it after the answer; its commands come after that.
+
+        So what the user seems to say first in a turn, and all that follows, waits until one of them is known.
+        """
+        if self._replaying or self._late is None:
+            return self._replaying
+        if not self._late and kind != "user_message_chunk":
+            self._late = None
+            return False
+        self._late.append(update)
+        return True
+
+    def _news(self) -> Said:
+        """What waited was no history."""
+        waiting, self._late = self._late or [], None
+        for update in waiting:
+            yield from self._updates[update["sessionUpdate"]](update)
+
+    def _commands(self, update: Mapping[str, Any]) -> Said:
+        self._late = None
+        yield from self._session.commands(update)
+
+    def _message(self, update: Mapping[str, Any]) -> Said:
+        text, message_id = _text(update), update.get("messageId")
+        if "_meta" in update:
+            yield from self._figures.call(update)
+        if not text:
+            return
+        if self._turn.is_own(text, message_id, self.own_words):
+            yield from self._own(text.strip())
+            return
+        self._turn.said(text)
+        yield Text(text, message_id if isinstance(message_id, str) and message_id else None)
+
+    def _own(self, text: str) -> Said:
+        again = list(acp_errors.own_words(text))
+        yield from again or (Notice(text, "cli"), Trouble(text, weight="error"))
+
+    def _thought(self, update: Mapping[str, Any]) -> Said:
+        self._turn.paused()
+        if text := _text(update):
+            yield Thinking(text, first(update.get("messageId")))
+
+    def _user(self, _update: Mapping[str, Any]) -> Said:
+        """What the agent heard from us."""
+        self._turn.paused()
+        yield from ()
+
+    def _tool(self, update: Mapping[str, Any]) -> Said:
+        self._turn.paused()
+        call_id = first(update.get("toolCallId"))
+        if call_id:
+            yield from self._tools.take(call_id, update)
+        else:
+            yield Unknown(update)
+
+    def _window(self, update: Mapping[str, Any]) -> Said:
+        self._turn.paused()
+        self._figures.window(update, running=self.open)
+        yield from ()
+
+    def _permission(self, frame: Mapping[str, Any]) -> Said:
+        yield from self._news()
+        params = mapping(frame.get("params"))
+        call = mapping(params.get("toolCall"))
+        call_id, tool = first(call.get("toolCallId")), first(call.get("name"), call.get("kind"), call.get("title"))
+        if call_id:
+            yield from self._tools.take(call_id, call, asked=True)
+            tool = self._tools.name(call_id) or tool
+        yield self._permissions.asked(str(frame.get("id")), params, tool)
+
+    def _of_grok(self, frame: Mapping[str, Any]) -> Said:
+        update = mapping(mapping(frame.get("params")).get("update"))
+        kind = update.get("sessionUpdate")
+        if kind == "model_changed":
+            yield from self._session.model(first(update.get("model_id")))
+        elif kind == "retry_state":
+            yield from () if self._replaying else acp_errors.grok(update)
+        elif kind not in GROK_UPDATES:
+            yield Unknown(frame)
+
+    def _answered(self, frame: Mapping[str, Any]) -> Said:
+        asked = self._asked.pop(str(frame.get("id")), None)
+        if asked is None and not self._heard_both:
+            asked = _guessed(frame)
+        if asked is None:
+            yield Unknown(frame)
+        elif frame.get("error") is not None:
+            yield from self._refused(asked, frame["error"])
+        else:
+            yield from self._done(asked, mapping(frame.get("result")))
+
+    def _done(self, asked: _Asked, result: Mapping[str, Any]) -> Said:
+        if asked.method == PROMPT:
+            yield from self._ended(result)
+        elif asked.method == "initialize":
+            yield from self._session.initialized(result)
+        elif asked.method in OPENS:
+            self._figures.session_began(resumed=asked.method != "session/new")
+            yield from self._session.began(result, first(asked.params.get("sessionId")))
+        elif asked.method == "session/set_mode":
+            yield from self._session.mode(first(asked.params.get("modeId")))
+        elif asked.method == "session/set_model":
+            yield from self._session.model(first(asked.params.get("modelId")))
+        elif asked.method == "session/set_config_option":
+            yield from self._session.configured(result)
+
+    def _ended(self, result: Mapping[str, Any]) -> Said:
+        yield from self._news()
+        reason = first(result.get("stopReason")) or "end_turn"
+        yield from self._figures.turn(result, one_call=not self._tools.called)
+        by_itself = reason == "cancelled" and not self._turn.cancelled
+        silent = reason == "end_turn" and not self._turn.spoke and not self._tools.called
+        if silent or (by_itself and not self._permissions.rejected):
+            yield Trouble(self._turn.own_words or ("" if silent else reason), weight="final")
+        elif reason == "max_turn_requests":
+            yield Trouble("", kinds=("max_turns",), weight="final")
+        self._turn.ended()
+        yield End(reason if by_itself else STOPS.get(reason, reason))
+
+    def _refused(self, asked: _Asked, error: Any) -> Said:
+        trouble = acp_errors.error(error)
+        if asked.method == PROMPT:
+            yield from self._news()
+            yield trouble
+            self._turn.ended()
+            yield End("error")
+        elif asked.method in NEEDED:
+            yield trouble
+        else:
+            yield Notice(f"`{asked.method}` was refused: {trouble.text}", "cli")
+
+
+def _guessed(frame: Mapping[str, Any]) -> _Asked | None:
+    """What an answer must be to, where only one side was written down."""
+    result = mapping(frame.get("result"))
+    if "stopReason" in result or frame.get("error") is not None:
+        return _Asked(PROMPT, {})
+    if "protocolVersion" in result:
+        return _Asked("initialize", {})
+    if "sessionId" in result:
+        return _Asked("session/new", {})
+    return _Asked("", {}) if "result" in frame else None
+
+
+def _text(update: Mapping[str, Any]) -> str:
+    """The words of a piece; the kind of one that has none."""
+    content = update.get("content")
+    text = content.get("text") if isinstance(content, dict) else content
+    return text if isinstance(text, str) else shown([content]) if content else ""
+
+
+def _codex(update: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(mapping(mapping(update.get("_meta")).get("codex")).get("error"))
+
+
+def _plan(update: Mapping[str, Any]) -> Said:
+    yield plan(update)
