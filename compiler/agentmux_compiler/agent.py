@@ -145,6 +145,8 @@ class Settings:
     prefill_rate: float | None = None
     launches_per_day: float | None = None
     retention_days: int | None = None
+    retention_runs: int | None = None
+    opt_outs: tuple[Listed[str], ...] = ()
     ignored: tuple[str, ...] = ()
 
 

@@ -90,7 +90,12 @@ def build_argv(provider: Provider, use: Use, parts: ArgumentParts, overrides: Ov
         groups[name] = made
         found += more
     taken = [group for group in provider.arguments.order if group in {*mode.takes, "permission", "prompt"}]
-    argv = [*literals(mode.argv), *_trust(provider, use), *(each for group in taken for each in groups[group])]
+    argv = [
+        *literals(mode.argv),
+        *_trust(provider, use),
+        *parts.opt_outs,
+        *(each for group in taken for each in groups[group]),
+    ]
     return tuple(argv), [*found, *_voided(provider, use, tuple(argv), parts)]
 
 
@@ -157,7 +162,7 @@ def _flags(provider: Provider, use: Use, mode: Mode, parts: ArgumentParts) -> Ma
     owns = provider.arguments.owns.items()
     active: dict[str, tuple[str, ...]] = {field: texts for field, texts in owns if getattr(parts, field, True)}
     kept, more = flags.without_owned(tokens, active, use)
-    present = _bare_flags(mode.argv)
+    present = _bare_flags((*mode.argv, *(item.value for item in parts.opt_outs if isinstance(item, Literal))))
     return literals(token for token in kept if token not in present), [*found, *more]
 
 

@@ -19,6 +19,7 @@ from agentmux_compiler.lowering.gate import gate_of
 from agentmux_compiler.lowering.mcp import Servers, place_servers
 from agentmux_compiler.lowering.modes import controller_of, mode_of
 from agentmux_compiler.lowering.native import also_read, chain, doubled, native_segments, over_budget
+from agentmux_compiler.lowering.opt_outs import opted_out
 from agentmux_compiler.lowering.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.lowering.plan_prefix import plan_prefix, server_segments, text_slots
 from agentmux_compiler.lowering.shared import index_needed, shared_file_faults, shared_servers, visible_servers
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.agent import Project
     from agentmux_compiler.lowering.native import NativeFile
-    from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.tree import Tree
 
 
@@ -113,7 +113,9 @@ def _draft(site: Site, sites: Sequence[Site], project: Project, tree: Tree) -> _
     found += more
     servers, more = place_servers(site)
     found += more
-    env, redirect, more = environment(site, servers.variables, delivered.environment)
+    outs = opted_out(site, settings)
+    found += outs.found
+    env, redirect, more = environment(site, servers.variables, {**delivered.environment, **outs.set})
     found += more
     written = (*delivered.files, *servers.files, *skills.files)
     parts = ArgumentParts(
@@ -121,6 +123,7 @@ def _draft(site: Site, sites: Sequence[Site], project: Project, tree: Tree) -> _
         mcp=servers.argv,
         delivery=delivered.argv,
         directories=(*delivered.directories, *skills.directories),
+        opt_outs=outs.argv,
         files=frozenset(site.seen_from_cwd(file.path) for file in written),
     )
     argv, more = build_argv(site.provider, site.use, parts)
@@ -190,12 +193,12 @@ def _plan(draft: _Draft) -> LaunchPlan:
         install_hint=provider.package.hint,
         installable=provider.package.installable,
         gate=gate_of(site),
+        acp=acp_plan(site),
     )
 
 
 def _first_turn(draft: _Draft) -> str | None:
     """The text in front of the first prompt of a new session."""
-        acp=acp_plan(site),
     segments = draft.segments if draft.site.delivery is Delivery.STARTUP else ()
     texts = [segment.text for segment in (*segments, *([draft.startup] if draft.startup else []))]
     return "\n".join(texts) or None

@@ -120,12 +120,16 @@ class PlanPrefix:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentParts:
-    """Arguments that depend on what was written for a plan; `files` are its outputs, relative to where the CLI runs."""
+    """Arguments that depend on what was written for a plan; `files` are its outputs, relative to where the CLI runs.
+
+    `opt_outs` turn off what the project does not want.
+    """
 
     redirect: tuple[Argument, ...] = ()
     mcp: tuple[Argument, ...] = ()
     delivery: tuple[Argument, ...] = ()
     directories: tuple[Argument, ...] = ()
+    opt_outs: tuple[Argument, ...] = ()
     files: frozenset[str] = frozenset()
 
 

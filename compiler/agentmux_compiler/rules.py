@@ -67,6 +67,7 @@ UNTRUSTED_SERVER = Rule(
     "AMX417", "untrusted-server", WARNING, "an MCP server that the CLI starts only in a folder it trusts"
 )
 UNTRUSTED_SKILL = Rule("AMX418", "untrusted-skill", WARNING, "a skill that the CLI lists only in a folder it trusts")
+OPT_OUT_NOT_PASSED = Rule("AMX419", "opt-out-not-passed", WARNING, "an opt-out that no launch can pass to the CLI")
 DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
 
 # 5xx: prefix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
-from agentmux_compiler.agent import Settings
+from agentmux_compiler.agent import Listed, Settings
 from agentmux_compiler.diagnostics import Diagnostic, Severity
 from agentmux_compiler.sources.source_names import OUTPUT_FOLDER, outside, project_path
 from agentmux_compiler.sources.spec_errors import validate
@@ -34,6 +34,8 @@ def settings_of(node: Node) -> tuple[Settings, list[Diagnostic]]:
         prefill_rate=model.prefill_rate,
         launches_per_day=model.launches_per_day,
         retention_days=model.retention_days,
+        retention_runs=model.retention_runs,
+        opt_outs=_opt_outs(rest, model.opt_out),
         ignored=ignored,
     )
     return settings, [*found, *path_faults, *ignore_faults]
@@ -53,6 +55,13 @@ def _folders(node: Node) -> tuple[dict[str, str], list[Diagnostic]]:
         else:
             folders[entry.key.text] = path
     return folders, found
+
+
+def _opt_outs(node: Node, names: tuple[str, ...]) -> tuple[Listed[str], ...]:
+    listed = node.get("opt_out") if isinstance(node, Mapping) else None
+    items = listed.items if isinstance(listed, Sequence) else ()
+    places = {item.text: item.span for item in reversed(items) if isinstance(item, Scalar)}
+    return tuple(Listed(name, places[name]) for name in dict.fromkeys(names) if name in places)
 
 
 def _ignored(node: Node) -> tuple[tuple[str, ...], list[Diagnostic]]:

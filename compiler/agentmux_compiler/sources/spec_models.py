@@ -181,6 +181,7 @@ class Paths(Model):
     snapshots: Filled = Field("snapshots", description="Folder of the baseline")
 
 
+OptOut = Literal["telemetry", "updates", "uploads"]
 Section = Literal["global-bundles", "soul", "instructions", "bundles", "skills-index"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
@@ -202,7 +203,17 @@ class ProjectSettings(Model):
     header: bool = Field(True, description="Whether outputs begin with the constant comment that marks them as ours")
     prefill_rate: float | None = Field(None, gt=0, allow_inf_nan=False, description="Prefill speed, tokens per second")
     launches_per_day: float | None = Field(None, ge=0, allow_inf_nan=False, description="How often an agent is started")
-    retention_days: int | None = Field(None, ge=1, description="How long runs are kept, days")
+    retention_days: int | None = Field(
+        None, ge=1, description="How long the folders of runs are kept, days; default 30"
+    )
+    retention_runs: int | None = Field(
+        None, ge=0, description="How many of the latest runs are kept however old they are; default 50"
+    )
+    opt_out: Annotated[tuple[OptOut, ...], Field(strict=False)] = Field(
+        (),
+        description="What launched CLIs are told not to do: send `telemetry`, look for `updates`, send sessions or "
+        "files to their vendor (`uploads`)",
+    )
     ignore: Names = Field((), description="Codes of warnings and notes that are not reported, such as `AMX210`")
 
 
