@@ -14,6 +14,7 @@ from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.lowering.acp import acp_plan, lend_faults
 from agentmux_compiler.lowering.delivery import Delivered, deliver
 from agentmux_compiler.lowering.environment import environment
+from agentmux_compiler.lowering.figures import convention_of, own_words
 from agentmux_compiler.lowering.folder_tree import tree_segments
 from agentmux_compiler.lowering.gate import gate_of
 from agentmux_compiler.lowering.mcp import Servers, place_servers
@@ -194,6 +195,8 @@ def _plan(draft: _Draft) -> LaunchPlan:
         installable=provider.package.installable,
         gate=gate_of(site),
         acp=acp_plan(site),
+        usage=convention_of(mode),
+        own_words=own_words(mode),
     )
 
 
