@@ -70,3 +70,20 @@ class Window(Sourced):
     reported: str | Unknown | None
     sizes: Mapping[str, int]
     compaction: str | Unknown | None
+
+
+class Transcripts(Sourced):
+    """What the CLI writes down of its sessions, below its configuration folder.
+
+    `formats` maps the name of a reader to globs (`**/`: any folders). `figures` is the field that is believed,
+    and the two that follow say what it means; `scope`: of one model call, or of the session so far. `again` is what
+    writes a response down once more, `absent` the calls that are made and not written down.
+    """
+
+    formats: Mapping[str, tuple[str, ...]]
+    figures: str
+    scope: Literal["call", "cumulative"]
+    input_includes_cached: bool
+    output_includes_reasoning: bool
+    again: tuple[str, ...] | Unknown
+    absent: tuple[str, ...] | Unknown

@@ -1,0 +1,69 @@
+"""From files to sessions: what sources hold, each response once, through an index where there is a place for one."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from typing import TYPE_CHECKING
+
+from agentmux_usage.index import Index
+from agentmux_usage.readers.base import NO_END, NOT_JSON, TOO_LONG, UNKNOWN, UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from agentmux_usage.response import Session
+    from agentmux_usage.sources import Source
+
+_TOLD = {
+    NOT_JSON: ("{} line is no JSON object and was left out", "{} lines are no JSON objects and were left out"),
+    TOO_LONG: ("{} line is longer than 8 MiB and was left out", "{} lines are longer than 8 MiB and were left out"),
+    NO_END: ("the last line of {} file has no end yet", "the last lines of {} files have no end yet"),
+    UNKNOWN: ("{} line has a shape that is not known", "{} lines have a shape that is not known"),
+    UNREADABLE: ("{} file could not be read", "{} files could not be read"),
+}
+
+
+def gather(
+    sources: Sequence[Source],
+    index_folder: Path | None = None,
+    notes: list[str] | None = None,
+    *,
+    since: float | None = None,
+    until: float | None = None,
+) -> Iterator[Session]:
+    """The sessions that have a response from `since` until before `until`, each whole, in the order of their beginning.
+
+    With `index_folder` only what is new since the last time is read. What was left out is told in `notes`.
+    """
+    with opened(sources, index_folder) as index:
+        if notes is not None:
+            notes += told(index.notes())
+        yield from index.sessions(since, until)
+
+
+@contextlib.contextmanager
+def opened(sources: Sequence[Source], index_folder: Path | None = None) -> Iterator[Index]:
+    """The index of some sources, with all that is new in it; one that vanishes where it cannot be kept."""
+    with contextlib.ExitStack() as stack:
+        try:
+            index = stack.enter_context(Index(index_folder and index_folder / _name(sources)))
+            index.update(sources)
+        except (sqlite3.Error, OSError):
+            index = stack.enter_context(Index(None))
+            index.update(sources)
+        yield index
+
+
+def told(notes: Mapping[str, int]) -> list[str]:
+    """Counts of what was left out, in words."""
+    return [_TOLD[kind][notes[kind] != 1].format(f"{notes[kind]:,}") for kind in sorted(notes) if notes[kind]]
+
+
+def _name(sources: Sequence[Source]) -> str:
+    """One index for each choice of sources, so that no other choice has to be read anew."""
+    told = sorted(f"{each.reader}\0{each.root.absolute()}\0{each.patterns}\0{each.convention}" for each in sources)
+    digest = hashlib.sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"usage-{digest[:16]}.sqlite3"

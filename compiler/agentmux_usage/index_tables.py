@@ -1,0 +1,163 @@
+"""The tables of the index, and how rows of it become responses."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from agentmux_launcher.usage import Tokens
+from agentmux_usage.response import Response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+# Raised whenever a reader counts otherwise: an index of another version is made anew.
+VERSION = 1
+_BUSY = 60.0  # seconds that one process waits for another that reads
+
+_ROW = """
+    message TEXT NOT NULL, request TEXT NOT NULL, file INTEGER NOT NULL, strand INTEGER NOT NULL, time REAL NOT NULL,
+    turn INTEGER NOT NULL, input INTEGER, cache_read INTEGER, cache_write INTEGER, cache_write_1h INTEGER,
+    output INTEGER, reasoning INTEGER, usd REAL, compacted INTEGER NOT NULL"""
+TOKENS = ("input", "cache_read", "cache_write", "cache_write_1h", "output", "reasoning")
+COLUMNS = ", ".join(("message", "request", "file", "strand", "time", "turn", *TOKENS, "usd", "compacted"))
+_TABLES = f"""
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, reader TEXT NOT NULL, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, offset INTEGER NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, notes TEXT NOT NULL
+);
+CREATE TABLE strands (id INTEGER PRIMARY KEY, facts TEXT NOT NULL UNIQUE);
+CREATE TABLE copies ({_ROW}, PRIMARY KEY (message, file, request)) WITHOUT ROWID;
+CREATE INDEX copies_by_file ON copies (file);
+CREATE TABLE responses ({_ROW}, PRIMARY KEY (message, request)) WITHOUT ROWID;
+PRAGMA user_version = {VERSION};
+"""
+_NAMES = ("files", "strands", "copies", "responses")
+
+
+def connect(path: Path | None) -> sqlite3.Connection:
+    """Open the index, or one that vanishes when closed; what is no index of this version is made anew.
+
+    Raises:
+        sqlite3.Error, OSError: it cannot be written.
+    """
+    if path is None:
+        # An empty name is a file of its own that is deleted on closing, so that memory stays small.
+        connection = sqlite3.connect("", isolation_level=None)
+        connection.executescript(_TABLES)
+        return connection
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return _opened(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            path.with_name(name).unlink(missing_ok=True)
+        return _opened(path)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
+    try:
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            _make(connection)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    with writing(connection):
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            for name in _NAMES:
+                connection.execute(f"DROP TABLE IF EXISTS {name}")
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+
+
+@contextlib.contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of a block or nothing; it waits for others that write before it reads."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def facts_of(response: Response) -> tuple[Any, ...]:
+    """What many responses have in common, kept once."""
+    return (
+        response.provider,
+        response.session_id,
+        response.model,
+        response.kind,
+        response.thread,
+        response.agent,
+        response.effort,
+        response.cli_version,
+        response.run_id,
+        response.plan,
+        response.prefix,
+        response.cwd,
+    )
+
+
+def row_of(response: Response, file: int, strand: int) -> tuple[Any, ...]:
+    """A row in the order of `COLUMNS`."""
+    tokens = response.tokens
+    return (
+        _writable(response.message_id),
+        _writable(response.request_id),
+        file,
+        strand,
+        response.time,
+        response.turn,
+        tokens.input,
+        tokens.cache_read,
+        tokens.cache_write,
+        tokens.cache_write_1h,
+        tokens.output,
+        tokens.reasoning,
+        response.usd,
+        int(response.after_compaction),
+    )
+
+
+def response_of(row: Sequence[Any], strand: Sequence[Any], path: str | None) -> Response:
+    """The response of a row in the order of `COLUMNS`, with what `facts_of` gave."""
+    provider, session, model, kind, thread, agent, effort, version, run, plan, prefix, cwd = strand
+    return Response(
+        provider,
+        session,
+        row[4],
+        Tokens(*row[6:12]),
+        model,
+        row[5],
+        kind,
+        thread,
+        row[0] or None,
+        row[1] or None,
+        agent,
+        effort,
+        version,
+        row[12],
+        bool(row[13]),
+        run,
+        plan,
+        prefix,
+        cwd,
+        path,
+    )
+
+
+def _writable(text: str | None) -> str:
+    """A text that SQLite takes: half of a surrogate pair, which JSON may hold, is written out."""
+    return text.encode("utf-8", "backslashreplace").decode() if text else ""

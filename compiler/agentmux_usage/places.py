@@ -1,0 +1,72 @@
+"""Which sources there are: the folders of the CLIs that the catalog knows, our own runs, and paths that are named."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from agentmux_compiler.providers import NAMES, load_provider, text_of
+from agentmux_launcher.managed import user_folder
+from agentmux_launcher.usage import Convention
+from agentmux_usage.sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from agentmux_compiler.providers.schema import Provider
+    from agentmux_compiler.providers.schema_machine import Transcripts
+
+FACTS = "transcripts.json"
+
+
+def own_sources(environ: Mapping[str, str], kept: Path | None = None) -> tuple[Source, ...]:
+    """The CLIs' own folders that are there. `kept` is a folder in which the catalog's facts are kept, ready to read."""
+    return tuple(source for source in _catalog(environ, kept) if source.root.is_dir())
+
+
+def _catalog(environ: Mapping[str, str], kept: Path | None) -> Iterator[Source]:
+    for provider, variable, folder, formats, facts in _facts(kept):
+        named = environ.get(variable) if variable else None
+        root = Path(named) if named else _below_home(folder, environ)
+        convention = Convention(*facts)
+        for reader, patterns in formats.items():
+            yield Source(provider, reader, root.absolute(), tuple(patterns), convention)
+
+
+def _below_home(folder: str, environ: Mapping[str, str]) -> Path:
+    return user_folder(environ) / folder.removeprefix("~").lstrip("/") if folder.startswith("~") else Path(folder)
+
+
+def _facts(kept: Path | None) -> list[Any]:
+    """What the catalog says of transcripts, from the file in `kept` where that is of this catalog."""
+    texts = {name: text_of(name) for name in NAMES}
+    telling = [name for name in NAMES if "\ntranscripts:\n" in texts[name]]
+    digest = hashlib.sha256("".join(texts[name] for name in telling).encode()).hexdigest()
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if kept is not None and (found := json.loads((kept / FACTS).read_bytes())).get("of") == digest:
+            return list(found["facts"])
+    facts = [_fact(load_provider(name)) for name in telling]
+    if kept is not None:
+        _keep(kept / FACTS, {"of": digest, "facts": facts})
+    return facts
+
+
+def _fact(provider: Provider) -> list[Any]:
+    told = cast("Transcripts", provider.transcripts)
+    variable, folder = provider.variables.config_dir, provider.variables.config_folder
+    known = [None if each == "unknown" else each for each in (variable, folder)]
+    formats = {reader: list(patterns) for reader, patterns in told.formats.items()}
+    convention = (told.source, "calls", told.input_includes_cached, told.output_includes_reasoning)
+    return [provider.name, known[0], known[1] or "~", formats, list(convention)]
+
+
+def _keep(path: Path, value: object) -> None:
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f"{path.name}.{os.getpid()}")
+        fresh.write_bytes(json.dumps(value).encode())
+        fresh.replace(path)

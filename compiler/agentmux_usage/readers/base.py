@@ -1,0 +1,83 @@
+"""What every reader of transcripts is: lines in, responses out, and a state that can be kept between looks."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from agentmux_launcher.usage import Convention
+    from agentmux_usage.response import Response
+
+# What was left out, by kind.
+TOO_LONG = "too long"
+NOT_JSON = "not json"
+NO_END = "no end"
+UNKNOWN = "unknown"
+UNREADABLE = "unreadable"
+
+
+class Reader:
+    """Reads the lines of one file in their order.
+
+    `markers` are words of which a line that matters holds one: a word between quotes is always a key or a whole value,
+    since quotes within a text are escaped. `state` is plain JSON: a reader that is given it goes on as if it had read
+    the file from its beginning. `notes` counts lines of no known kind.
+    """
+
+    markers: ClassVar[tuple[bytes, ...]]
+    whole_file: ClassVar[bool] = False
+
+    def __init__(self, convention: Convention, notes: Counter[str], state: Mapping[str, Any] | None = None) -> None:
+        self.convention = convention
+        self.notes = notes
+        self.state = self.fresh() | dict(state or {})
+
+    @staticmethod
+    def fresh() -> dict[str, Any]:
+        return {}
+
+    def line(self, line: bytes) -> Iterator[Response]:
+        """The responses of one line; a line that is no JSON object is counted in `notes`."""
+        if not self.skips(line):
+            value = parsed(line)
+            if value is None:
+                self.notes[NOT_JSON] += 1
+            else:
+                yield from self.value(value)
+
+    def file(self, path: Path) -> Iterator[Response]:
+        """The responses of a file that is read as a whole: where `whole_file` is true."""
+        raise NotImplementedError
+
+    def skips(self, _line: bytes) -> bool:
+        """Whether a line with a marker is of no interest, as far as can be said without parsing it."""
+        return False
+
+    def value(self, value: Mapping[str, Any]) -> Iterator[Response]:
+        raise NotImplementedError
+
+
+def parsed(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line, None where it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def seconds(stamp: object) -> float | None:
+    """An ISO time as seconds since 1970, in UTC where it names no zone; None where it is none."""
+    if not isinstance(stamp, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(stamp)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None

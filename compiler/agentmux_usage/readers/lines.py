@@ -1,0 +1,82 @@
+"""The lines of a transcript that hold one of a few words, whatever its size: the rest is never split nor decoded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+
+from agentmux_usage.readers.base import NO_END, NOT_JSON, TOO_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK = 1 << 20
+# A response is far smaller: no model says more than 512 KiB at once. What is longer is a snapshot of files, say.
+LONGEST = 8 << 20
+
+
+@dataclass(slots=True)
+class Lines:
+    """The whole lines behind `offset`, which moves on with them; `tail` is what stands behind the last of them.
+
+    A line that has no end yet may get one: it stays behind `offset`, so that it is read again. `notes` counts what was
+    left out, by kind.
+    """
+
+    file: BinaryIO
+    markers: Sequence[bytes]
+    offset: int = 0
+    tail: bytes = b""
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def __iter__(self) -> Iterator[bytes]:
+        self.file.seek(self.offset)
+        rest = b""
+        while chunk := self.file.read(BLOCK):
+            end = chunk.rfind(b"\n")
+            if end < 0:
+                rest = rest + chunk
+                if len(rest) > LONGEST:
+                    rest = self._skip(len(rest))
+                continue
+            block, rest = rest + chunk[: end + 1], chunk[end + 1 :]
+            yield from self._found(block)
+            self.offset += len(block)
+        self.tail = rest
+
+    def _found(self, block: bytes) -> Iterator[bytes]:
+        if block.count(b"}\n{") + 1 != block.count(b"\n") or block[:1] != b"{" or block[-2:] != b"}\n":
+            self.notes[NOT_JSON] += sum(_is_stray(line) for line in block.split(b"\n"))
+        places = [block.find(marker) for marker in self.markers]
+        while (hit := min((place for place in places if place >= 0), default=-1)) >= 0:
+            begin, end = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit)
+            yield block[begin:end]
+            places = [
+                place if place < 0 or place > end else block.find(marker, end)
+                for place, marker in zip(places, self.markers, strict=True)
+            ]
+
+    def _skip(self, length: int) -> bytes:
+        """Pass over a line that is too long, of which `length` bytes were read; gives what was read behind its end."""
+        begin = self.offset
+        self.offset += length
+        while chunk := self.file.read(BLOCK):
+            end = chunk.find(b"\n")
+            if end >= 0:
+                self.notes[TOO_LONG] += 1
+                self.offset += end + 1
+                # What follows is read once more, so that its lines begin a block.
+                self.file.seek(self.offset)
+                return b""
+            self.offset += len(chunk)
+        self.offset = begin
+        self.notes[NO_END] += 1
+        return b""
+
+
+def _is_stray(line: bytes) -> bool:
+    """Whether a line that says something cannot be an object."""
+    bare = line.strip(b" \t\r")
+    return bool(bare) and not (bare[:1] == b"{" and bare[-1:] == b"}")

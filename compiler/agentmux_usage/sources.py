@@ -1,0 +1,58 @@
+"""Where transcripts lie: below a CLI's own folder, as the catalog says, or where somebody points."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux_launcher.usage import Convention
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files of one reader: those below `root` that fit one of `patterns`, or `root` itself where it is a file.
+
+    In a pattern `*` stands within a name, and `**/` for any folders.
+    """
+
+    provider: str
+    reader: str
+    root: Path
+    patterns: tuple[str, ...]
+    convention: Convention
+
+
+def files_of(source: Source) -> Iterator[Path]:
+    """In the order of their names as bytes; a folder that cannot be listed has none, a link to one is not followed."""
+    if source.root.is_file():
+        yield source.root
+        return
+    for pattern in source.patterns:
+        folder, _, _ = pattern[: pattern.index("*")].rpartition("/")
+        fit = _pattern(pattern[len(folder) + bool(folder) :])
+        below = source.root / folder
+        yield from (below / path for path in _below(below, "") if fit.match(path))
+
+
+def _below(folder: Path | str, relative: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+    except OSError:
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(entry.path, f"{relative}{entry.name}/")
+        elif entry.is_file():
+            yield f"{relative}{entry.name}"
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    words = re.split(r"(\*\*/|\*)", glob)
+    return re.compile("".join({"**/": "(?:.*/)?", "*": "[^/]*"}.get(word, re.escape(word)) for word in words) + r"\Z")
