@@ -18,6 +18,7 @@ FORMATS = ("full", "concise", "json", "github", "sarif", "markdown")
 PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
 OUTPUTS = ("text", "json", "raw")
 COLORS = ("auto", "always", "never")
+GROUPINGS = ("session", "turn", "agent", "provider", "model", "day")
 
 
 class Said(Exception):  # noqa: N818  `--help` and `--version` end the parse by saying something
@@ -258,6 +259,48 @@ def _tail(parser: argparse.ArgumentParser) -> None:
     output_option(parser)
 
 
+def _usage(parser: argparse.ArgumentParser) -> None:
+    by = one_of("--by", *GROUPINGS)
+    text = f"{'|'.join(GROUPINGS)} (default: {GROUPINGS[0]})"
+    parser.add_argument("--by", metavar="WHAT", type=by, default=GROUPINGS[0], help=text)
+    text = "from then on: 2026-11-30, 2026-11, 2026-11-30T18:00, today, yesterday, 7d, 3h"
+    parser.add_argument("--since", metavar="D", help=text)
+    parser.add_argument("--until", metavar="D", help="up to then; a day or a month is still part of it")
+    text = "time zone of days and times: an IANA name, UTC or local (default: local; UTC in JSON and CSV)"
+    parser.add_argument("--zone", metavar="Z", help=text)
+    parser.add_argument("--provider", metavar="P", action="append", default=[], help="only this provider; repeatable")
+    parser.add_argument("--agent", metavar="A", action="append", default=[], help="only this agent; repeatable")
+    text = "read these files or folders of transcripts, and nothing else"
+    parser.add_argument("--import", metavar="PATH", nargs="+", action="extend", default=[], dest="imported", help=text)
+    parser.add_argument("--breaks", action="store_true", help="list every broken cache: lost tokens, why, and where")
+    parser.add_argument("--limit", metavar="N", type=_rows, help="so many rows; 0: all (default: 30 in a table)")
+    rate = _rate("--prefill-rate")
+    text = "tokens a second that a server reads (default: the project's, else 6200)"
+    parser.add_argument("--prefill-rate", metavar="N", type=rate, help=text)
+    rate = _rate("--decode-rate")
+    parser.add_argument("--decode-rate", metavar="N", type=rate, help="tokens a second that it writes (default: 68)")
+    format_option(parser, "table", "json", "csv")
+
+
+def _rows(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise CannotRun(f"`--limit` takes a number of rows, not `{text}`")
+    return int(text)
+
+
+def _rate(option: str) -> Callable[[str], float]:
+    def check(text: str) -> float:
+        try:
+            rate = float(text)
+        except ValueError:
+            rate = 0.0
+        if not 0 < rate < 1e12:  # noqa: PLR2004  more than anything reads
+            raise CannotRun(f"`{option}` takes tokens a second, not `{text}`")
+        return rate
+
+    return check
+
+
 def _nothing(_parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
 
@@ -380,6 +423,19 @@ COMMANDS = {
         "examples:\n"
         "  agentmux tail 20261130-1\n"
         "  agentmux tail frames.jsonl --provider codex --exit-code 1 --output json\n",
+    ),
+    "usage": Command(
+        "what sessions used, what it cost, what broke the cache; works in any folder",
+        "[--by WHAT] [--since D] [--until D] [--zone Z] [--provider P] [--agent A] [--import PATH...]\n"
+        "                      [--breaks] [--limit N] [--prefill-rate N] [--decode-rate N] [--format FORMAT]",
+        _usage,
+        "Reads the ledger of agentmux and the transcripts that CLIs leave in their own folders, changes nothing there\n"
+        "and asks nobody. RATIO is PREFILL, the context read on every turn, by SIZE, what the session holds.\n\n"
+        "examples:\n"
+        "  agentmux usage\n"
+        "  agentmux usage --by day --since 7d\n"
+        "  agentmux usage --by agent --format csv > usage.csv\n"
+        "  agentmux usage --breaks --since today\n",
     ),
     "schema": Command(
         "JSON Schema of the spec files, for editors",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FailureRow", "Ledger", "LedgerError", "Run", "Session", "Turn", "UsageRow", "path_of"]
 
 FILE = "ledger.sqlite3"
+LATEST_PREFIXES = 100  # a launch that is being prepared has one that no run names yet
 T = TypeVar("T")
 
 
@@ -121,6 +122,25 @@ class Ledger:
             if segment["body"] is not None:
                 segment["body"]["text"] = self._text(segment["body"]["text"])
         return prefix
+
+    def vendors(self) -> dict[str, str]:
+        """Who serves the model of each prefix that was kept, by digest."""
+        query = "SELECT digest, json_extract(prefix, '$.vendor') FROM prefixes"
+        return {digest: vendor for digest, vendor in self._connection.execute(query) if vendor is not None}
+
+    def sweep(self, keep: int = LATEST_PREFIXES) -> int:
+        """Drop prefixes that neither a run nor a session began with, but for the latest, and texts that no other holds.
+
+        Returns:
+            How many prefixes went.
+        """
+        query = f"SELECT count(*) FROM prefixes WHERE {ledger_schema.UNUSED}"  # noqa: S608  a text of ours
+        (unused,) = self._connection.execute(query, (keep,)).fetchone()
+        if unused:
+            with ledger_schema.writing(self._connection) as connection:
+                unused = connection.execute(f"DELETE FROM prefixes WHERE {ledger_schema.UNUSED}", (keep,)).rowcount  # noqa: S608
+                connection.execute(ledger_schema.DROP_TEXTS)
+        return int(unused)
 
     def keep_version(self, path: str, stamp: str, version: str) -> None:
         """Keep what an executable said its version is; `stamp` changes when the file does."""

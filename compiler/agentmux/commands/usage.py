@@ -1,0 +1,66 @@
+"""`agentmux usage`: what sessions used, what it cost, what broke the cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agentmux import usage_view
+from agentmux.errors import DONE
+from agentmux.usage_options import asked_of
+from agentmux.usage_sources import Found, found
+from agentmux_compiler.render.paint import Paint
+from agentmux_usage import machine
+from agentmux_usage.report import build_each
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from agentmux.streams import Streams
+    from agentmux_usage.grouping import By
+    from agentmux_usage.measures import Report
+    from agentmux_usage.report import Asked
+
+# Rows that people get unless they ask for more.
+ROWS = 30
+
+
+def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    asked = asked_of(arguments, os.environ, time.time())
+    there = found(arguments.imported, asked, os.environ)
+    groupings: tuple[By, ...] = ("session",) if asked.by == "session" else ("session", asked.by)
+    built = build_each(there.sessions, asked, groupings, there.breaks_of)
+    reports = [_with_sources(each, there) for each in built]
+    streams.out.write(_shown(arguments, asked, reports, streams))
+    if not reports[0].rows:
+        for line in usage_view.nothing(there.looked):
+            streams.err.line(line)
+    return DONE
+
+
+def _with_sources(report: Report, there: Found) -> Report:
+    return replace(report, sources=tuple(there.sources), notes=(*there.notes, *report.notes))
+
+
+def _shown(arguments: argparse.Namespace, asked: Asked, reports: Sequence[Report], streams: Streams) -> str:
+    sessions, grouped = reports[0], reports[-1]
+    if arguments.format == "json":
+        return machine.as_json(_limited(sessions, arguments.limit), _limited(grouped, arguments.limit), asked.zone)
+    if arguments.format == "csv":
+        write = machine.breaks_as_csv if arguments.breaks else machine.as_csv
+        return write(_limited(grouped, arguments.limit), asked.zone)
+    if not grouped.rows:
+        return ""
+    limit = ROWS if arguments.limit is None else arguments.limit
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    shown = usage_view.Shown(asked.zone, Paint(streams.out.color), limit, width, breaks=arguments.breaks)
+    return usage_view.text(grouped, shown)
+
+
+def _limited(report: Report, limit: int | None) -> Report:
+    return replace(report, rows=report.rows[:limit]) if limit else report

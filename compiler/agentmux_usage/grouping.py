@@ -1,0 +1,108 @@
+"""Rows of a report: responses grouped by session, turn, agent, provider, model or day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Literal, get_args
+
+from agentmux_usage.measure import Measuring, Rates
+from agentmux_usage.measures import Row
+from agentmux_usage.zone import UTC, Zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agentmux_usage.breaks import Break
+    from agentmux_usage.response import Response, Session
+
+By = Literal["session", "turn", "agent", "provider", "model", "day"]
+GROUPINGS: tuple[By, ...] = get_args(By)
+NONE = "-"
+_BY_TIME = ("session", "turn", "day")
+
+
+class Grouping:
+    """Groups to which one session after the other is added; none of their responses is kept."""
+
+    def __init__(self, by: By, zone: Zone = UTC) -> None:
+        self.by = by
+        self._zone = zone
+        self._groups: dict[tuple[str, ...], Group] = {}
+
+    def add(self, session: Session, breaks: Iterable[Break] = ()) -> None:
+        parts: defaultdict[tuple[str, ...], list[Response]] = defaultdict(list)
+        for response in session.responses:
+            parts[self._key(response)].append(response)
+        marks = {_mark(each.message_id, each.time): each for each in breaks}
+        for key, part in parts.items():
+            self._groups.setdefault(key, Group()).add(part, marks)
+
+    def rows(self, rates: Rates) -> tuple[Row, ...]:
+        """By time the newest first, else those that read most first."""
+        made = [group.row(key[0], rates) for key, group in self._groups.items()]
+        return tuple(sorted(made, key=_latest if self.by in _BY_TIME else _largest))
+
+    def _key(self, response: Response) -> tuple[str, ...]:
+        if self.by == "session":
+            return (response.session_id, response.provider)
+        if self.by == "turn":
+            return (f"{response.session_id}#{response.turn}", response.provider)
+        if self.by == "day":
+            return (self._zone.day(response.time),)
+        found: str | None = getattr(response, self.by)
+        return (found or NONE,)
+
+
+class Group:
+    """What becomes a row."""
+
+    def __init__(self) -> None:
+        self._measuring = Measuring()
+        self._breaks: list[Break] = []
+        self._agents: set[str | None] = set()
+        self._providers: set[str | None] = set()
+        self._models: set[str | None] = set()
+        self._started, self._ended = float("inf"), float("-inf")
+
+    def add(self, part: Sequence[Response], marks: dict[str | float, Break]) -> None:
+        """Responses of one session, in the order of their time, and the breaks that they show."""
+        self._measuring.add(part)
+        own = [response for response in part if response.kind == "main"] or part
+        self._agents |= {response.agent for response in own}
+        self._providers.add(part[0].provider)
+        self._models |= {response.model for response in own}
+        self._started = min(self._started, part[0].time)
+        self._ended = max(self._ended, part[-1].time)
+        if marks:
+            found = (marks.get(_mark(response.message_id, response.time)) for response in part)
+            self._breaks += [each for each in found if each is not None]
+
+    def row(self, key: str, rates: Rates) -> Row:
+        return Row(
+            key=key,
+            agent=_only(self._agents),
+            provider=_only(self._providers),
+            model=_only(self._models),
+            started=self._started,
+            ended=self._ended,
+            measures=self._measuring.measures(rates),
+            breaks=tuple(sorted(self._breaks, key=lambda each: (each.time, each.session_id, each.call))),
+        )
+
+
+def _mark(message_id: str | None, time: float) -> str | float:
+    """What finds the response of a break."""
+    return time if message_id is None else message_id
+
+
+def _only(found: set[str | None]) -> str | None:
+    """What all have, where all have the same."""
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _latest(row: Row) -> tuple[float, str]:
+    return (-row.ended, row.key)
+
+
+def _largest(row: Row) -> tuple[float, str]:
+    return (-(row.measures.cumulative_prefill or 0), row.key)
