@@ -7,6 +7,7 @@ The folder in `FAKE_CLI` holds `script.json`: a list with the steps of each proc
     frames   objects, one line each
     text     text as it stands                bytes    the same as hexadecimal digits
     answer   {dialect, text, session?, usage?, resumed?}: a whole turn as that provider's CLI says it
+    converse {dialect, session, resumed?}: a turn that a model endpoint is really asked for; see below
     big      {dialect, size, session?}: an answer of so many letters in one frame
     slowly   {text, size, pause}: in pieces of `size` bytes
     repeat   {frame, times}
@@ -16,12 +17,17 @@ The folder in `FAKE_CLI` holds `script.json`: a list with the steps of each proc
     exit     a code                           die      a signal's name
     wait     for ever
 
+`converse` sends the instructions that the process was given (a flag's text or file, the instruction file where it runs)
+with all of the session so far, to the endpoint that `FAKE_ENDPOINT` names, and says its usage in frames.
+`resumed` is what becomes of instructions that were edited while the session rested: `kept`, `rewritten`.
+
 Every process keeps `note-N.json`: its argv, cwd, environment, process numbers, stdin, what its streams are.
 """
 
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
 import random
@@ -30,6 +36,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 FOLDER = Path(os.environ["FAKE_CLI"])
 ZERO = {"input": 10, "read": 0, "write": 0, "output": 5}
@@ -110,6 +117,108 @@ def _answer(value: dict, _notes: dict) -> None:
     say(lines(DIALECTS[value["dialect"]](value)))
 
 
+def _converse(value: dict, notes: dict) -> None:
+    kind = SPOKEN[value["dialect"]]
+    store = FOLDER / f"session-{value['session']}.json"
+    state = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {"instructions": None, "said": []}
+    if state["instructions"] is None or value.get("resumed") == "rewritten":
+        state["instructions"] = _instructions(kind["file"])
+    state["said"].append(["user", _prompt(notes["stdin"][-1])])
+    answer = _asked(*kind["body"](_option("--model", "-m") or "none", _option("--effort"), state))
+    text, usage = kind["answer"](answer)
+    state["said"].append(["assistant", text])
+    store.write_text(json.dumps(state), encoding="utf-8")
+    said = {**value, "text": text, "usage": usage, "id": answer["id"], "model": answer["model"]}
+    say(lines(DIALECTS[value["dialect"]](said)))
+
+
+def _asked(path: str, body: dict) -> dict:
+    endpoint = urlsplit(os.environ["FAKE_ENDPOINT"])
+    connection = http.client.HTTPConnection(endpoint.netloc, timeout=60)
+    connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+    with contextlib.closing(connection):
+        return json.load(connection.getresponse())
+
+
+def _option(*names: str) -> str | None:
+    """The value of an option of ours, as `--name value` or `--name=value`."""
+    for word, after in zip(sys.argv, [*sys.argv[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return value if equals else after
+    return None
+
+
+def _instructions(file: str) -> str:
+    passed = _option("--append-system-prompt-file")
+    texts = [Path(passed).read_text(encoding="utf-8")] if passed else []
+    texts += [text for text in [_option("--append-system-prompt")] if text]
+    if Path(file).exists():
+        texts.append(Path(file).read_text(encoding="utf-8"))
+    return "\n".join(texts)
+
+
+def _prompt(line: str) -> str:
+    try:
+        return json.loads(line)["message"]["content"][0]["text"]
+    except (ValueError, TypeError, KeyError):
+        return line
+
+
+def _anthropic(model: str, effort: str | None, state: dict) -> tuple[str, dict]:
+    """System text, the instructions behind it; both ends are marked, and the last message."""
+    mark = {"cache_control": {"type": "ephemeral"}}
+    system = [letters(20_000), state["instructions"]]
+    said = [{"role": role, "content": [{"type": "text", "text": text}]} for role, text in state["said"]]
+    said[-1]["content"][0].update(mark)
+    return "/v1/messages", {
+        "model": model,
+        "max_tokens": 100,
+        "output_config": {"effort": effort},
+        "system": [{"type": "text", "text": text, **mark} for text in system if text],
+        "messages": said,
+    }
+
+
+def _anthropic_answer(answer: dict) -> tuple[str, dict]:
+    usage = answer["usage"]
+    return answer["content"][0]["text"], {
+        "input": usage["input_tokens"],
+        "read": usage["cache_read_input_tokens"],
+        "write": usage["cache_creation_input_tokens"],
+        "output": usage["output_tokens"],
+    }
+
+
+def _chat(model: str, effort: str | None, state: dict) -> tuple[str, dict]:
+    messages = [["system", letters(20_000)], ["system", state["instructions"]], *state["said"]]
+    return "/v1/chat/completions", {
+        "model": model,
+        "reasoning_effort": effort,
+        "messages": [{"role": role, "content": text} for role, text in messages],
+    }
+
+
+def _chat_answer(answer: dict) -> tuple[str, dict]:
+    usage = answer["usage"]
+    read = usage["prompt_tokens_details"]["cached_tokens"]
+    return answer["choices"][0]["message"]["content"], {
+        "input": usage["prompt_tokens"] - read,
+        "read": read,
+        "output": usage["completion_tokens"],
+    }
+
+
+SPOKEN = {
+    "claude": {
+        "file": "CLAUDE.md",
+        "body": _anthropic,
+        "answer": _anthropic_answer,
+    },
+    "qwen": {"file": "QWEN.md", "body": _chat, "answer": _chat_answer},
+}
+
+
 def _big(value: dict, _notes: dict) -> None:
     say(lines(DIALECTS[value["dialect"]]({**value, "text": letters(value["size"])})))
 
@@ -169,7 +278,8 @@ def claude(value: dict) -> list[dict]:
         "output_tokens": usage["output"],
     }
     common = {"session_id": session, "parent_tool_use_id": None}
-    message = {"id": value.get("id", "msg_1"), "type": "message", "role": "assistant", "model": "claude-sonnet-5-5"}
+    model = value.get("model", "claude-sonnet-5-5")
+    message = {"id": value.get("id", "msg_1"), "type": "message", "role": "assistant", "model": model}
     events = [
         {"type": "message_start", "message": {**message, "content": [], "usage": said}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
@@ -187,7 +297,7 @@ def claude(value: dict) -> list[dict]:
         {"type": "message_stop"},
     ]
     return [
-        {"type": "system", "subtype": "init", "model": "claude-sonnet-5-5", "mcp_servers": [], **common},
+        {"type": "system", "subtype": "init", "model": model, "mcp_servers": [], **common},
         *({"type": "stream_event", "event": event, **common} for event in events),
         {
             "type": "result",
@@ -259,6 +369,7 @@ STEPS = {
     "text": lambda value, _: say(value.encode()),
     "bytes": lambda value, _: say(bytes.fromhex(value)),
     "answer": _answer,
+    "converse": _converse,
     "big": _big,
     "slowly": _slowly,
     "repeat": _repeat,

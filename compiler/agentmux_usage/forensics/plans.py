@@ -26,21 +26,26 @@ REASONS = {
 class Edit:
     """The first change between two plans. `what` says it in words, `line` where it was made.
 
-    `kept` are the tokens that the comparison said a session that goes on still finds; null where it could not say.
-    `harmless` says that by the comparison such a session loses nothing.
+    `lost` are the tokens of its prefix that a session which goes on was to lose by it, of `held` that it would have
+    been served; null where the comparison could not say.
     """
 
     reason: Reason
     what: str
     line: Line | None
-    kept: int | None
-    harmless: bool
+    lost: int | None
+    held: int | None
+
+    @property
+    def harmless(self) -> bool:
+        """Whether such a session was to lose nothing."""
+        return self.lost == 0
 
     def predicted(self, expected: int) -> int | None:
-        """Tokens that would be lost of so many in the cache: prefix and conversation."""
-        if self.harmless:
-            return 0
-        return None if self.kept is None else max(0, expected - self.kept)
+        """Tokens that were to be lost of so many in the cache: of the prefix, and all of the conversation behind it."""
+        if self.lost is None or self.held is None:
+            return None
+        return 0 if self.harmless else min(expected, self.lost + max(0, expected - self.held))
 
 
 def edit(step: Step, known: Known) -> Edit | None:
@@ -66,8 +71,8 @@ def _edit(found: PlanDiff) -> Edit | None:
         REASONS.get(change.reason, Reason.INSTRUCTIONS),
         phrase(change),
         _line(change, found),
-        resume.reusable_after if resume else None,
-        harmless=resume is not None and resume.lost == 0,
+        resume.lost if resume else None,
+        resume.reusable_before if resume else None,
     )
 
 
