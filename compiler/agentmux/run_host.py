@@ -2,44 +2,78 @@
 
 from __future__ import annotations
 
-import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from agentmux.asking import Asking
 from agentmux.plain_view import PlainView
-from agentmux_compiler.render.visible import head, visible
 from agentmux_launcher.events import to_line
-from agentmux_launcher.permission import LEAVE_PLAN, QUESTION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from agentmux.streams import Streams
     from agentmux_launcher.events import Event, Permission
     from agentmux_launcher.person import Person
     from agentmux_launcher.supervise import Inbox
 
-PROMPT = "> "
-LONGEST_SHOWN = 2_000
-
 
 class View(Protocol):
-    """What shows a run."""
+    """What shows a run, and puts to a person what is theirs to say."""
 
     def output(self, data: bytes) -> None: ...
 
     def event(self, event: Event) -> None: ...
 
+    def attend(self, person: Person | None, *, chat: bool) -> None:
+        """Who is there, before anything is shown. In a chat the turns are theirs."""
+
+    def ready(self) -> None:
+        """Ask for the next turn."""
+
+    def question(self, asked: Permission) -> None:
+        """Ask what a CLI asks."""
+
+    def typed(self, line: str | None) -> None:
+        """What the person typed; None where they will type nothing more."""
+
+    def remaining(self) -> float | None:
+        """Seconds until `tick` is due; None where nothing is."""
+
+    def tick(self) -> None:
+        """Show what has waited for its time."""
+
     def close(self) -> None: ...
 
 
-class TextView(PlainView):
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whose run is shown. `model` is what was asked for; `elapsed` and `clock` give seconds, None where nobody knows.
+
+    `elapsed` is how long the run takes so far, `clock` the time of what happens now.
+    """
+
+    provider: str
+    agent: str | None
+    model: str | None
+    elapsed: Callable[[], float | None]
+    clock: Callable[[], float | None]
+
+
+class TextView(Asking, PlainView):
     """The answer, and a line for all else."""
 
     def output(self, data: bytes) -> None:
         """Bytes are nothing for people."""
 
+    def close(self) -> None:
+        PlainView.close(self)
 
-class JsonView:
+
+class JsonView(Asking):
     """One event per line."""
 
     def __init__(self, streams: Streams) -> None:
@@ -68,6 +102,26 @@ class RawView(JsonView):
 VIEWS: dict[str, Callable[[Streams], View]] = {"text": TextView, "json": JsonView, "raw": RawView}
 
 
+def view_of(output: str, streams: Streams, about: About, environ: Mapping[str, str] | None = None) -> View:
+    """The view of a run: on a terminal that can, a live one for people."""
+    if output == "text" and drawable(streams, os.environ if environ is None else environ):
+        from agentmux.live.view import LiveView  # noqa: PLC0415  rich is for terminals only
+
+        return LiveView(streams.out, about)
+    return VIEWS[output](streams)
+
+
+def drawable(streams: Streams, environ: Mapping[str, str]) -> bool:
+    """Whether both streams are a terminal on which a line can be drawn anew."""
+    if not (streams.out.file.isatty() and streams.err.file.isatty()):
+        return False
+    if sys.platform == "win32":
+        from rich.console import detect_legacy_windows  # noqa: PLC0415  rich is for terminals only
+
+        return not detect_legacy_windows()
+    return environ.get("TERM", "dumb") not in {"", "dumb"}
+
+
 class RunHost:
     """Shows a run, and asks whoever is there. With a `chat` that person gives the turns."""
 
@@ -76,6 +130,7 @@ class RunHost:
         self._inbox = inbox
         self._person = person
         self._chat = chat
+        view.attend(person, chat=chat)
 
     @property
     def chat(self) -> bool:
@@ -93,43 +148,19 @@ class RunHost:
 
     def ready(self) -> None:
         if self._person is not None:
-            self._view.close()
-            self._person.say(PROMPT)
+            self._view.ready()
             self._person.listen(self._inbox)
 
     def question(self, asked: Permission) -> None:
         if self._person is not None:
-            self._person.say("".join(f"{line}\n" for line in _question(asked)) + PROMPT)
+            self._view.question(asked)
             self._person.listen(self._inbox)
 
+    def typed(self, line: str | None) -> None:
+        self._view.typed(line)
 
-def _question(asked: Permission) -> Iterator[str]:
-    """What a CLI asks, in lines that cannot drive the terminal."""
-    given = asked.input if isinstance(asked.input, dict) else {}
-    if asked.tool == QUESTION:
-        for question in given.get("questions", ()):
-            yield from _choices(question)
-        yield "answer with numbers (1,2) or your own words; `;` stands between answers to several questions"
-        return
-    if asked.tool == LEAVE_PLAN:
-        yield from (visible(line) for line in str(given.get("plan", "")).splitlines())
-    yield head(visible(f"{asked.tool} wants to run: {_shown(asked, given)}"), LONGEST_SHOWN)
-    if asked.reason:
-        yield visible(f"  {asked.reason}")
-    always = any(option.kind == "allow_always" for option in asked.options)
-    yield f"y: once, {'a: always in this session, ' if always else ''}n [reason]: no"
+    def remaining(self) -> float | None:
+        return self._view.remaining()
 
-
-def _shown(asked: Permission, given: Mapping[str, object]) -> str:
-    if asked.tool == LEAVE_PLAN:
-        return "leave plan mode and do this"
-    command = given.get("command")
-    return command if isinstance(command, str) else json.dumps(given, ensure_ascii=False)
-
-
-def _choices(question: object) -> Iterator[str]:
-    if isinstance(question, dict):
-        yield visible(str(question.get("question")))
-        for number, option in enumerate(question.get("options", ()), 1):
-            label = option.get("label") if isinstance(option, dict) else option
-            yield visible(f"  {number}. {label}")
+    def tick(self) -> None:
+        self._view.tick()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentmux.launching import CannotLaunch
-from agentmux.run_host import VIEWS, RunHost
+from agentmux.run_host import About, RunHost, view_of
 from agentmux_launcher import ledger as rows
 from agentmux_launcher import processes
 from agentmux_launcher.controllers.per_turn import PerTurn
@@ -72,13 +72,20 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
 
 
 def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams) -> int:
-    inbox, view = Inbox(), VIEWS[asked.output](streams)
+    inbox, view = Inbox(), view_of(asked.output, streams, _about(launch))
     host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
     conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
-    with _signals(inbox):
-        outcome = conversation.run(_controller(launch, inbox, conversation), asked.prompt)
-    view.close()
+    try:
+        with _signals(inbox):
+            outcome = conversation.run(_controller(launch, inbox, conversation), asked.prompt)
+    finally:
+        view.close()
     return outcome.exit_code
+
+
+def _about(launch: Launch) -> About:
+    plan, began = launch.plan, time.monotonic()
+    return About(plan.provider, plan.agent, plan.model, lambda: time.monotonic() - began, time.monotonic)
 
 
 def _controller(launch: Launch, inbox: Inbox, listener: Listener) -> Controller:

@@ -48,6 +48,15 @@ class Host(Protocol):
     def question(self, asked: Permission) -> None:
         """Put what the CLI asks to the person; what they type comes into the inbox."""
 
+    def typed(self, line: str | None) -> None:
+        """The person typed a line; None where they will type nothing more."""
+
+    def remaining(self) -> float | None:
+        """Seconds until `tick` is due; None where nothing is."""
+
+    def tick(self) -> None:
+        """Show what has waited for its time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -134,6 +143,7 @@ class Conversation:
         if message is not None:
             self._take(message)
         self.controller.tick()
+        self._host.tick()
         if self._deadline is not None and time.monotonic() >= self._deadline:
             self._time_is_up()
         self._record.turn(self.controller)
@@ -154,12 +164,15 @@ class Conversation:
 
     def _wait(self) -> float | None:
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-        waits = [seconds for seconds in (self.controller.remaining(), left) if seconds is not None]
+        waits = [
+            seconds for seconds in (self.controller.remaining(), self._host.remaining(), left) if seconds is not None
+        ]
         return min(waits, default=None)
 
     def _take(self, message: Message) -> None:
         match message:
             case Typed(line):
+                self._host.typed(line)
                 self._typed(line)
             case Signalled(number):
                 self._signalled(number)

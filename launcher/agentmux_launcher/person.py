@@ -24,6 +24,7 @@ class Person:
         self._reads = reads
         self._writes = writes
         self._listening = False
+        self._silenced = False
 
     def say(self, text: str) -> None:
         write_all(self._writes, text.encode("utf-8", "backslashreplace"))
@@ -43,6 +44,11 @@ class Person:
             self._listening = True
             threading.Thread(target=self._hear, args=(inbox,), daemon=True, name="person").start()
 
+    def echo(self, *, on: bool) -> None:
+        """Whether the terminal shows what they type. Their lines come either way."""
+        if self._silenced == on and _set_echo(self._reads, on=on):
+            self._silenced = not on
+
     def _hear(self, inbox: Inbox) -> None:
         """Line by line as the terminal gives them; no buffer of Python's, whose lock would outlive the program."""
         rest = b""
@@ -54,6 +60,22 @@ class Person:
         if rest:
             inbox.put(Typed(rest.decode("utf-8", "replace")))
         inbox.put(Typed(None))
+
+
+def _set_echo(terminal: int, *, on: bool) -> bool:
+    """Whether it could be done; where another program has the terminal, it is not ours to change."""
+    if sys.platform == "win32":
+        return False
+    import termios  # noqa: PLC0415  not on every system
+
+    with contextlib.suppress(OSError, termios.error):
+        if os.tcgetpgrp(terminal) != os.getpgrp():
+            return False
+        mode = termios.tcgetattr(terminal)
+        mode[3] = mode[3] | termios.ECHO if on else mode[3] & ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSANOW, mode)
+        return True
+    return False
 
 
 def somebody() -> Person | None:

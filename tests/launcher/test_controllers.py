@@ -96,6 +96,15 @@ class Host:
         self.questions.append(asked)
         self.type()
 
+    def typed(self, line):
+        pass
+
+    def remaining(self):
+        return None
+
+    def tick(self):
+        pass
+
     def type(self):
         self.inbox.put(Typed(self.lines.pop(0) if self.lines else None))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +11,11 @@ from agentmux import project
 from agentmux.commands.ps import runs
 from agentmux.commands.stop import find
 from agentmux.errors import DONE, CannotRun
-from agentmux.plain_view import PlainView
-from agentmux.run_host import VIEWS
-from agentmux_launcher.events import to_line
+from agentmux.run_host import About, view_of
 from agentmux_launcher.failure_table import table_for
 from agentmux_launcher.following import Following
 from agentmux_launcher.frames import Frame, split
+from agentmux_launcher.person import somebody
 from agentmux_launcher.processes import alive
 from agentmux_launcher.reading import Reading, ended, replay
 from agentmux_launcher.translators import DIALECTS
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentmux.run_host import View
     from agentmux.streams import Streams
     from agentmux_launcher.events import Event
+    from agentmux_launcher.ledger import Run
 
 
 POLL = 0.1  # seconds between two looks at a run that goes on
@@ -43,27 +44,48 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
         _raw(stdout, streams)
         return DONE
     events = replay(stdout, stderr, ended(arguments.exit_code), reading_of(arguments.provider))
-    (_json if arguments.output == "json" else _text)(events, streams)
+    with _shown(arguments.output, streams, About(arguments.provider, None, None, _unknown, _unknown)) as view:
+        _show(events, view)
     return DONE
 
 
 def _follow(arguments: argparse.Namespace, streams: Streams) -> int:
     """A run from its beginning on, until it ends."""
     run = find(arguments.file, runs())
-    view = VIEWS[arguments.output](streams)
+    about = About(run.provider, run.agent, run.model, lambda: (run.ended or time.time()) - run.started, _unknown)
     try:
         following = Following(Path(run.folder))
-        while True:
-            runs_on = run.ended is None and alive(run.launcher)
-            _show(following.more() if runs_on else following.finish(), view)
-            view.output(following.raw)
-            if not runs_on:
-                break
-            time.sleep(POLL)
+        with _shown(arguments.output, streams, about) as view:
+            _keep_up(run, following, view)
     except FileNotFoundError as error:
         raise CannotRun(f"the folder of `{run.run_id}` is not there any more") from error
-    view.close()
     return DONE
+
+
+def _keep_up(run: Run, following: Following, view: View) -> None:
+    while True:
+        runs_on = run.ended is None and alive(run.launcher)
+        _show(following.more() if runs_on else following.finish(), view)
+        view.output(following.raw)
+        view.tick()
+        if not runs_on:
+            break
+        time.sleep(POLL)
+
+
+@contextlib.contextmanager
+def _shown(output: str, streams: Streams, about: About) -> Iterator[View]:
+    """A view, closed in whatever way it ends."""
+    view = view_of(output, streams, about)
+    view.attend(somebody(), chat=False)
+    try:
+        yield view
+    finally:
+        view.close()
+
+
+def _unknown() -> None:
+    """When things happened is written nowhere."""
 
 
 def _show(events: Iterator[Event], view: View) -> None:
@@ -99,15 +121,3 @@ def _raw(stdout: bytes, streams: Streams) -> None:
     for item in split([stdout]):
         if isinstance(item, Frame):
             streams.out.line(item.line.decode("utf-8", "replace"))
-
-
-def _json(events: Iterator[Event], streams: Streams) -> None:
-    for event in events:
-        streams.out.write(to_line(event))
-
-
-def _text(events: Iterator[Event], streams: Streams) -> None:
-    view = PlainView(streams)
-    for event in events:
-        view.event(event)
-    view.close()

@@ -1,0 +1,137 @@
+"""The terminal below a run: what is finished flows into its scrollback, and a few rows under it come and go.
+
+The cursor rests behind the finished text. So all that is ever erased lies behind it, also after the terminal was
+resized, and a long line is the terminal's to fold: what is copied is what was written.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from agentmux.live.column import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.text import Text
+
+    from agentmux.streams import Stream
+
+ERASE_BELOW = "\x1b[J"
+DOWN = "\x1bD"  # one row, scrolling at the last; the column stays
+SAVE, RESTORE = "\x1b7", "\x1b8"
+NEXT_ROW = "\r\n"
+USUAL = (80, 24)
+LOWEST = 4  # rows of a terminal in which there is place for more than text
+
+
+class Screen:
+    """Collects what is finished; `draw` writes it, and the rows below, at once."""
+
+    def __init__(self, out: Stream) -> None:
+        self._out = out
+        self._console = Console(
+            file=out.file,
+            force_terminal=True,
+            color_system="standard" if out.color else None,
+            no_color=False,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+        self._waiting: list[str] = []
+        self._below = ""
+        self._prompt = ""
+        self._gone = False
+        self.width, self._height = self._size()
+        self._column = Column(self.width)
+
+    def text(self, text: str) -> None:
+        """Text that goes on where the last ended; nothing in it drives a terminal."""
+        if text:
+            self._leave_prompt()
+            self._waiting.append(text)
+            self._column.write(text)
+
+    def line(self, line: Text) -> None:
+        """A line of its own."""
+        self.end_line()
+        self._waiting.append(self._rendered(line) + "\n")
+
+    def end_line(self) -> None:
+        self._leave_prompt()
+        if self._column.open:
+            self._waiting.append("\n")
+            self._column.end()
+
+    def prompt(self, prompt: str) -> None:
+        """Let a person write behind `prompt`; nothing stands below until they have."""
+        if self._prompt and not self._waiting:
+            return
+        self._prompt = ""
+        self.draw([])
+        self._prompt = prompt
+        self._write(prompt)
+
+    def answered(self, *, line: bool) -> None:
+        """The person wrote something; the terminal showed its end too, if it was a whole line."""
+        if self._prompt and not line:
+            self._waiting.append("\n")
+        self._prompt = ""
+
+    def draw(self, rows: Sequence[Text]) -> None:
+        """Write what is finished and put `rows` below; nothing is written where nothing changed."""
+        self._follow_size()
+        below = "" if self._prompt or not self._has_room(rows) else self._placed(rows)
+        if not self._waiting and below == self._below:
+            return
+        parts = [ERASE_BELOW] if self._below else []
+        parts += [*self._waiting, self._prompt, below]
+        self._waiting, self._below = [], below
+        self._write("".join(parts))
+
+    def _leave_prompt(self) -> None:
+        """What comes while a person writes stands above a prompt that is written anew."""
+        if self._prompt and not self._waiting:
+            self._waiting.append("\n")
+
+    def _has_room(self, rows: Sequence[Text]) -> bool:
+        return bool(rows) and self._column.safe and self._height >= LOWEST
+
+    def _placed(self, rows: Sequence[Text]) -> str:
+        """The rows from the first free one on; the cursor ends where it began."""
+        open_line = self._column.open
+        needed = len(rows) - (0 if open_line else 1)
+        room = f"{DOWN * needed}\x1b[{needed}A" if needed else ""
+        texts = ([""] if open_line else []) + [self._rendered(row) for row in rows]
+        return f"{room}{SAVE}{NEXT_ROW.join(texts)}{RESTORE}"
+
+    def _rendered(self, line: Text) -> str:
+        with self._console.capture() as captured:
+            self._console.print(line, soft_wrap=True, end="")
+        return captured.get()
+
+    def _follow_size(self) -> None:
+        width, self._height = self._size()
+        if width != self.width:
+            self.width = width
+            self._column.resize(width)
+
+    def _size(self) -> tuple[int, int]:
+        try:
+            width, height = os.get_terminal_size(self._out.file.fileno())
+        except (OSError, ValueError):
+            return USUAL
+        return width or USUAL[0], height or USUAL[1]
+
+    def _write(self, text: str) -> None:
+        """A terminal that went away shows nothing more; the run goes on to its end."""
+        try:
+            if not self._gone:
+                self._out.write(text)
+        except OSError:
+            self._gone = True

@@ -1,0 +1,241 @@
+"""A run on a terminal: the answer as it streams, all else folded to a line, and what it costs in a row below."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rich.text import Text as Line
+
+from agentmux.live import question, status, words
+from agentmux.live.folding import Folding
+from agentmux.live.screen import Screen
+from agentmux.plain_view import aside, readable
+from agentmux_compiler.render.visible import visible
+from agentmux_launcher.accounting import Account, add
+from agentmux_launcher.events import (
+    Compaction,
+    End,
+    Event,
+    Failure,
+    Mode,
+    Notice,
+    Permission,
+    Plan,
+    Retry,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+from agentmux_launcher.window import near_compaction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentmux.run_host import About
+    from agentmux.streams import Stream
+    from agentmux_launcher.person import Person
+
+PROMPT = "> "
+PAUSE = 0.1  # seconds between two drawings
+SECOND = 1.0
+EXPECTED = {"end_turn", "error", "interrupted", "max_turns"}  # a failure says the latter three
+ANSWERS = {"allow_once": "allowed", "allow_always": "allowed in this session", "cancelled": "withdrawn"}
+
+
+class LiveView:
+    """Draws at most every `PAUSE`; between two drawings things wait."""
+
+    def __init__(self, out: Stream, about: About) -> None:
+        self._about = about
+        self._screen = Screen(out)
+        self._folding = Folding()
+        self._account = Account()
+        self._person: Person | None = None
+        self._chat = False
+        self._prompts = False
+        self._text: list[str] = []
+        self._message: str | None = None
+        self._warned = False
+        self._told = Account()
+        self._due: float | None = 0.0
+        self._drawn = 0.0
+
+    def attend(self, person: Person | None, *, chat: bool) -> None:
+        self._person, self._chat = person, chat
+        self._echo(on=False)
+
+    def output(self, data: bytes) -> None:
+        """Bytes are nothing for people."""
+
+    def event(self, event: Event) -> None:
+        self._account = add(self._account, event)
+        if isinstance(event, Text):
+            self._answer(event)
+        else:
+            self._aside(event)
+        self._soon()
+
+    def ready(self) -> None:
+        """The figures so far stay above the prompt, since no row stands below it."""
+        self._finish()
+        if self._account != self._told:
+            self._told = self._account
+            parts = status.status(None, "", None, self._account, self._about.elapsed())[3:]
+            self._screen.line(status.fitted(parts, self._screen.width))
+        self._prompt()
+
+    def question(self, asked: Permission) -> None:
+        self._end_thought()
+        self._put(question.question(asked, self._screen.width))
+        self._prompt()
+
+    def typed(self, line: str | None) -> None:
+        """What was typed while no prompt stood was not shown."""
+        if self._prompts:
+            self._screen.answered(line=line is not None)
+        elif self._chat and line and line.strip():
+            self._put([Line(f"{PROMPT}{visible(line)}", status.DIM)])
+        self._prompts = False
+        self._echo(on=False)
+        self._soon()
+
+    def remaining(self) -> float | None:
+        return None if self._due is None else max(0.0, self._due - time.monotonic())
+
+    def tick(self) -> None:
+        if self._due is not None and time.monotonic() >= self._due:
+            self._draw()
+
+    def close(self) -> None:
+        """Nothing is left below, and a line says what the run came to."""
+        self._screen.answered(line=False)
+        self._finish()
+        if said := status.summary(self._account, self._about.elapsed()):
+            self._screen.line(Line(said, status.DIM))
+        self._screen.draw([])
+        self._due = None
+        self._echo(on=True)
+
+    def _answer(self, event: Text) -> None:
+        """A sub-agent's words are not the answer."""
+        if event.parent is not None:
+            return
+        self._end_thought()
+        if event.message_id != self._message:
+            self._flush()
+            self._screen.end_line()
+        self._message = event.message_id
+        self._text.append(event.text)
+
+    def _aside(self, event: Event) -> None:
+        now = self._about.clock()
+        if isinstance(event, Thinking):
+            if event.parent is None:
+                self._folding.thinks(event, now)
+            return
+        lines = self._lines(event, now)
+        if lines or isinstance(event, ToolCall):
+            self._end_thought()
+        self._put(lines)
+        self._warn()
+
+    def _lines(self, event: Event, now: float | None) -> list[Line]:
+        """The lines of an event that stay."""
+        width = self._screen.width
+        lines: list[Line] = []
+        match event:
+            case ToolCall():
+                self._folding.called(event, now)
+            case ToolResult():
+                lines = self._folding.returned(event, now, width)
+            case End(stop_reason):
+                ended = [] if stop_reason in EXPECTED else [_dim(f"the turn ended: {stop_reason}")]
+                lines = [*self._folding.end(width), *ended]
+            case Failure():
+                lines = [*self._folding.end(width), words.failure(aside(event) or "")]
+            case Permission(chosen=str(chosen)):
+                self._folding.answered(event.tool_call_id, now)
+                lines = [_answered(event, chosen)]
+            case Plan(steps):
+                lines = self._folding.planned(steps, width)
+            case Mode(name):
+                lines = [_dim(f"mode: {name}")]
+            case Retry() | Compaction() | Notice() | Unknown():
+                lines = [_dim(aside(event) or "")]
+            case _:
+                pass
+        return lines
+
+    def _warn(self) -> None:
+        """Once, each time the context comes near to its end."""
+        near = near_compaction(self._account)
+        if near and not self._warned:
+            self._put([Line(status.compacts(self._account), status.WARNING)])
+        self._warned = near
+
+    def _end_thought(self) -> None:
+        self._put(self._folding.thought(self._about.clock(), self._screen.width))
+
+    def _put(self, lines: Sequence[Line]) -> None:
+        """Lines that stay, behind the text that came before them."""
+        if lines:
+            self._flush()
+        for line in lines:
+            self._screen.line(line)
+
+    def _flush(self, *, all_of_it: bool = True) -> None:
+        """Half an end of a line waits for the other half."""
+        text, self._text = "".join(self._text), []
+        if not all_of_it and text.endswith("\r"):
+            text, self._text = text[:-1], ["\r"]
+        if text:
+            self._screen.text(readable(text))
+
+    def _finish(self) -> None:
+        """Everything that is under way ends here."""
+        self._end_thought()
+        self._put(self._folding.end(self._screen.width))
+        self._flush()
+        self._screen.end_line()
+
+    def _prompt(self) -> None:
+        self._screen.end_line()
+        self._echo(on=True)
+        self._screen.prompt(PROMPT)
+        self._prompts, self._due = True, None
+
+    def _soon(self) -> None:
+        """Draw, now if the last time is long enough ago."""
+        now = time.monotonic()
+        due = self._drawn + PAUSE
+        self._due = due if self._due is None else min(due, self._due)
+        if now >= due:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._flush(all_of_it=False)
+        elapsed = self._about.elapsed()
+        row = self._folding.row(self._about.clock(), self._screen.width)
+        parts = status.status(self._about.agent, self._about.provider, self._about.model, self._account, elapsed)
+        self._screen.draw([*([row] if row else []), status.fitted(parts, self._screen.width)])
+        self._drawn = time.monotonic()
+        rest = SECOND if elapsed is None else SECOND - elapsed % SECOND
+        self._due = None if self._prompts else self._drawn + max(PAUSE, rest)
+
+    def _echo(self, *, on: bool) -> None:
+        if self._person is not None:
+            self._person.echo(on=on)
+
+
+def _dim(line: str) -> Line:
+    return Line(visible(line), status.DIM)
+
+
+def _answered(event: Permission, chosen: str) -> Line:
+    kind = next((option.kind for option in event.options if option.id == chosen), chosen)
+    word = ANSWERS.get(kind, "denied" if kind.startswith("reject") else kind)
+    reason = f": {event.reason}" if event.reason and word == "denied" else ""
+    return _dim(f"  {event.tool or 'a tool'}: {word}{reason}")
