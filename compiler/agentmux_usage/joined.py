@@ -70,7 +70,7 @@ def _with_run(told: Response, ours: Response | None, runs: _Runs) -> Response:
         effort=told.effort or run.effort,
         run_id=run.run_id,
         plan=run.plan,
-        prefix=run.held or run.prefix,
+        prefix=run.prefix,
     )
 
 
