@@ -29,6 +29,7 @@ from agentmux_compiler.lowering.skills_out import Placed, SkillsOut, listing, pl
 from agentmux_compiler.lowering.stripped import stripped
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
+from agentmux_compiler.writing.header import carries_header
 from agentmux_launcher.manifest import Argument, Environment, LaunchPlan
 
 if TYPE_CHECKING:
@@ -139,10 +140,11 @@ def _text_faults(
     committed = any(is_committed(file.path) for file in delivered.files)
     first_turn = (startup,) if startup is not None else ()
     as_file = bool(delivered.files) and not delivered.appended
+    headed = any(carries_header(file.content) for file in delivered.files)
     return [
         *volatile_faults(segments, committed=committed),
         *volatile_faults(first_turn, committed=False),
-        *(stripped(site, segments) if as_file else ()),
+        *(stripped(site, segments, headed=headed) if as_file else ()),
     ]
 
 

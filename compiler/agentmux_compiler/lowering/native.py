@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from agentmux_compiler.agent import Delivery
 from agentmux_compiler.diagnostics import Diagnostic, Span
 from agentmux_compiler.lowered import OutputFile, PrefixSegment
 from agentmux_compiler.lowering.site import below, folders_to, is_committed
+from agentmux_compiler.lowering.stripped import as_read
 from agentmux_compiler.segment import Segment, Text
 from agentmux_compiler.sources.source_text import decode
 from agentmux_compiler.suggest import listing
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 # Kept out of git by convention, so that no snapshot may depend on them.
 LOCAL_ONLY = ("*.local.md", "*.override.md")
+# What a CLI passes on of a text that it does not pass on whole; no other name has this sign.
+READ = "~read"
+NATIVE = "native/"
 _FRONT_MATTER = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
 
 
@@ -160,8 +164,26 @@ def native_segments(site: Site, files: Sequence[NativeFile]) -> tuple[PrefixSegm
         heading = before + _with_path(facts.heading, site, file)
         if heading:
             made.append(_heading(site, file, len(heading.encode())))
-        made += _contents(facts, file)
-    return tuple(made)
+        top = not carries_header(file.content)
+        made += (_as_read(site, each, top=top and not at) for at, each in enumerate(_contents(facts, file)))
+    return tuple(each for each in made if each.opaque or each.size)
+
+
+def _as_read(site: Site, segment: PrefixSegment, *, top: bool) -> PrefixSegment:
+    """A text as the CLI passes it on; one that it changes is another one than those who get all of it see."""
+    body = segment.body
+    read = body and as_read(site.provider.instructions.strips, body, top=top)
+    if read is None or read == body:
+        return segment
+    return replace(segment, name=_read_by(site.provider.name, segment.name), body=read, size=len(read.text.encode()))
+
+
+def _read_by(provider: str, name: str) -> str:
+    """`bundles/style+claude~read.md`; a name that a person gave a file keeps its whole length."""
+    if name.startswith(NATIVE):
+        return f"{name}+{provider}{READ}"
+    stem = name.removesuffix(".md").removesuffix(f"+{provider}")
+    return f"{stem}+{provider}{READ}.md"
 
 
 def _with_path(text: str, site: Site, file: NativeFile) -> str:
@@ -180,7 +202,7 @@ def _contents(facts: Instructions, file: NativeFile) -> Iterator[PrefixSegment]:
     if file.output is None:
         text, _ = decode(file.path, file.content)
         body = Text(text or "", file.path, tuple(range(1, (text or "").count("\n") + 1)))
-        yield PrefixSegment("instructions", f"native/{file.path}", body, len(body.text.encode()))
+        yield PrefixSegment("instructions", f"{NATIVE}{file.path}", body, len(body.text.encode()))
         return
     committed = file.path if file.output.committed else ""
     if carries_header(file.content) and "block-comments" not in facts.strips:

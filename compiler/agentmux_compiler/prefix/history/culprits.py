@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.report import Change, PlanDiff
 
-_OF_A_PLAN = re.compile(r"[@+][a-z0-9@+-]*\.md$")
+_OF_A_PLAN = re.compile(r"[@+][a-z0-9@+~-]*\.md$")
 
 
 def culprits(plans: Iterable[PlanDiff]) -> tuple[Culprit, ...]:
