@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agentmux_compiler.diagnostics import Span
 from agentmux_compiler.lowered import Lowered, OutputFile, PlanPrefix, PrefixSegment
+from agentmux_compiler.pipeline import BuildOptions, build
 from agentmux_compiler.segment import Text
 from agentmux_compiler.snapshots import Baseline, read, snapshot_files
 from agentmux_compiler.tree import MemoryTree
@@ -294,3 +295,27 @@ def test_no_edit_of_a_plan_is_a_crash(place, inserted):
     data = (FILE[:place] + inserted + FILE[place:]).encode("utf-8", "surrogateescape")
     baseline, found = read(MemoryTree({**written(PLAN), PLAN_PATH: data}), "snapshots")
     assert len(baseline.plans) + len(found) >= 1
+
+
+SMALL = {
+    "agents.d/main.yaml": "providers: {claude: {}}\nbundles: [style]\n",
+    "bundles/style.md": "Be brief.\n",
+}
+
+
+def test_a_foreign_file_where_a_snapshot_should_go_stays(write_project):
+    root = write_project({**SMALL, "snapshots/segments/bundles/style.md": "mine\n"})
+    report = build(root, BuildOptions(accept=True))
+    assert [item.message for item in report.diagnostics if item.code == "AMX601"] == [
+        "`snapshots/segments/bundles/style.md` was not written by agentmux and stands where snapshots should go"
+    ]
+    assert (root / "snapshots/segments/bundles/style.md").read_bytes() == b"mine\n"
+
+
+def test_what_accepting_would_refuse_is_said_as_such_by_a_check(write_project):
+    root = write_project(SMALL)
+    build(root, BuildOptions(accept=True))
+    (root / "snapshots/segments/notes.md").write_bytes(b"mine\n")
+    checked = build(root, BuildOptions(check=True))
+    accepted = build(root, BuildOptions(accept=True))
+    assert [item.code for item in checked.diagnostics] == [item.code for item in accepted.diagnostics] == ["AMX601"]

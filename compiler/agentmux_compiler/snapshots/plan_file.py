@@ -19,7 +19,7 @@ LISTS = ("argv", "env", "segments")
 _IN_FILE = " -> "
 _ENTRY = re.compile(r"(?P<layer>\S+) (?:\((?P<opaque>.+)\)|(?P<name>.+))", re.DOTALL)
 _PLACE = re.compile(r"at line (\d+), column (\d+)")
-_CONFLICT = re.compile(r"(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
+_CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})( |$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

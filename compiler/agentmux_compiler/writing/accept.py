@@ -15,7 +15,7 @@ from agentmux_compiler.writing.folders import parents
 from agentmux_compiler.writing.writes import Applied, building, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from agentmux_compiler.diagnostics import Diagnostic
@@ -63,14 +63,25 @@ def accept(root: Path, folder: str, files: Mapping[str, bytes]) -> Applied:
 
 
 def foreign_files(folder: str, files: Mapping[str, bytes], tree: Tree) -> list[Diagnostic]:
-    """Every file that accepting would remove and that is not recognisably of an earlier baseline.
+    """Every file that accepting would remove or replace and that is not recognisably of an earlier baseline.
 
     Of that are lists of plans, the segments they name, and, where there is such a list, outputs that are kept whole.
     """
+    touched = (*_left_over(folder, files, tree), *_replaced(folder, files, tree))
+    return [blocks.foreign_snapshot(path) for path in _not_ours(folder, touched, tree)]
+
+
+def _replaced(folder: str, files: Mapping[str, bytes], tree: Tree) -> Iterator[str]:
+    for name in sorted(files, key=byte_order):
+        there = tree.read(f"{folder}/{name}")
+        if there is not None and there != files[name]:
+            yield f"{folder}/{name}"
+
+
+def _not_ours(folder: str, paths: Iterable[str], tree: Tree) -> list[str]:
     below = f"{folder}/"
     plans = {path: data for path in _below(f"{folder}/{PLANS}", tree) if (data := _plan(path, below, tree))}
-    left = _left_over(folder, files, tree)
-    return [blocks.foreign_snapshot(path) for path in left if not _is_ours(path, below, plans)]
+    return [path for path in paths if not _is_ours(path, below, plans)]
 
 
 def _plan(path: str, below: str, tree: Tree) -> bytes | None:
@@ -97,7 +108,9 @@ def check_snapshots(folder: str, files: Mapping[str, bytes], tree: Tree) -> list
         if current != files[name]:
             found.append(blocks.stale_snapshot(path, current, files[name]))
     left = _left_over(folder, files, tree)
-    return [*found, *(blocks.stale_snapshot(path, tree.read(path), None) for path in left)]
+    foreign = _not_ours(folder, left, tree)
+    found += [blocks.stale_snapshot(path, tree.read(path), None) for path in left if path not in foreign]
+    return [*found, *(blocks.foreign_snapshot(path) for path in foreign)]
 
 
 def _left_over(folder: str, files: Mapping[str, bytes], tree: Tree) -> list[str]:
