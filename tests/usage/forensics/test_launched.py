@@ -145,6 +145,16 @@ def test_an_edited_bundle_is_named_as_the_cause_down_to_its_line(launched):
     assert abs(found.lost - shell.paid_again) <= 0.05 * shell.paid_again
     assert found.observed == shell.recorder.turns[2].usage.cache_read_tokens
     assert found.predicted > 0
+    (session,) = json.loads(shell("usage", "--format", "json"))["sessions"]
+    (told,) = session["breaks"]
+    assert {name: told[name] for name in ("turn", "lost_tokens", "reason", "evidence", "path", "line")} == {
+        "turn": 3,
+        "lost_tokens": found.lost,
+        "reason": "instructions",
+        "evidence": found.evidence,
+        "path": "bundles/style.md",
+        "line": 40,
+    }
 
 
 def test_a_session_that_keeps_its_text_loses_nothing_by_an_edit(launched):
