@@ -21,6 +21,7 @@ from agentmux_compiler.tree import digest
 from agentmux_compiler.writing import record
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_launcher.manifest import LaunchPlan
+from agentmux_launcher.retention import USUAL, Keep
 from agentmux_launcher.startup import Peer
 
 if TYPE_CHECKING:
@@ -80,13 +81,15 @@ class Task:
 class Prepared:
     """A plan ready to be launched; `prefix` is its digest in the ledger, None where there is none.
 
-    `keeps` says that a session that goes on has the text it began with, whatever was edited since.
+    `keeps` says that a session that goes on has the text it began with, whatever was edited since; `kept_runs` which
+    folders of runs the project keeps.
     """
 
     plan: LaunchPlan
     peers: tuple[Peer, ...] = ()
     prefix: str | None = None
     keeps: bool = False
+    kept_runs: Keep = USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,13 @@ from agentmux_compiler.writing import record
 from agentmux_compiler.writing.disk import write_file
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_launcher.ledger import Ledger, LedgerError
+from agentmux_launcher.retention import Keep
 from agentmux_launcher.startup import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from agentmux_compiler.agent import Settings
     from agentmux_compiler.diagnostics import Diagnostic
     from agentmux_compiler.lowered import Lowered
     from agentmux_compiler.pipeline import Built, Compiled
@@ -57,7 +59,8 @@ def prepared(task: Task) -> Answer:
     said = _said(task, (*built.report.diagnostics, *found))
     if has_errors((*built.report.diagnostics, *found)) or lowered is None:
         return Answer(said=said)
-    ready = Prepared(lowered.plan, _peers(compiled), _keep(task, lowered.prefix), _keeps(lowered.prefix))
+    kept_prefix, runs = _keep(task, lowered.prefix), _kept_runs(compiled.settings)
+    ready = Prepared(lowered.plan, _peers(compiled), kept_prefix, _keeps(lowered.prefix), runs)
     if task.write:
         _remember(task, tree, built, ready)
     if earlier is None:
@@ -121,6 +124,11 @@ def _peers(compiled: Compiled) -> tuple[Peer, ...]:
     """The agents of the project, each with its first provider."""
     first = {each.plan.agent: each.plan for each in reversed(compiled.plans)}
     return tuple(Peer(plan.agent, plan.display, plan.provider) for plan in reversed(first.values()))
+
+
+def _kept_runs(settings: Settings) -> Keep:
+    stated = {"days": settings.retention_days, "runs": settings.retention_runs}
+    return Keep(**{name: number for name, number in stated.items() if number is not None})
 
 
 def _keeps(prefix: PlanPrefix) -> bool:

@@ -67,6 +67,16 @@ _CHANGES = {
     ),
 }
 
+UNUSED = """
+    digest NOT IN (
+        SELECT prefix FROM runs WHERE prefix IS NOT NULL UNION SELECT prefix FROM sessions WHERE prefix IS NOT NULL
+    ) AND rowid <= (SELECT max(rowid) FROM prefixes) - ?"""
+DROP_TEXTS = """
+    DELETE FROM texts WHERE digest NOT IN (
+        SELECT json_extract(part.value, '$.body.text') FROM prefixes, json_each(prefixes.prefix, '$.segments') part
+        WHERE json_extract(part.value, '$.body.text') IS NOT NULL
+    )"""
+
 
 class LedgerError(Exception):
     """The ledger cannot be opened: not writable, not a ledger, or written by a newer agentmux."""

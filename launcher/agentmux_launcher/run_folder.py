@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentmux_launcher import processes
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_launcher.pty.streams import write_all
 from agentmux_launcher.reading import Ended
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 RUNS = ".agentmux/runs"
 FRAMES, STDERR, PROCESSES, PLAN = "frames.jsonl", "stderr.log", "processes.jsonl", "plan.json"
+LAUNCHER = "launcher.json"
 
 
 def new_id() -> str:
@@ -53,7 +55,8 @@ class Part:
 class RunFolder:
     """Written as things come; whatever ends the launcher, no more than a last line is lost.
 
-    `lost` says that something could not be written.
+    `launcher.json` names the process that writes, by which others see whether it still runs. `lost` says that
+    something could not be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,6 +64,7 @@ class RunFolder:
         _hide(folder.parent)
         self.folder = folder
         self.lost = False
+        (folder / LAUNCHER).write_bytes(json.dumps(to_json(processes.me())).encode() + b"\n")
         self._files = {name: _opened(folder / name) for name in (FRAMES, STDERR, PROCESSES)}
         self._sizes = dict.fromkeys(self._files, 0)
         self._rest = b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -579,3 +580,72 @@ def test_a_screen_that_dies_of_a_signal_says_so_and_the_terminal_is_as_before(sh
 
     assert here.ends() == 128 + signal.SIGKILL
     assert termios.tcgetattr(here.master) == before
+
+
+def test_a_gate_that_only_a_file_opens_is_opened_for_good_where_that_is_allowed(shell):
+    shell.cli("kimi", "2.1.0")
+    (shell.project / "agents.d" / "k.yaml").write_text("providers: {kimi: {}}\npermission: bypass\n", encoding="utf-8")
+    (shell.project / ".mcp.json").write_text("{}", encoding="utf-8")
+    shell.script([ALL, answer("kimi", "ok")])
+    trusted = Path(shell.env["HOME"]) / ".kimi-code" / "workspace-trust"
+
+    first = shell("run", "k", "Hello")[2]
+    assert "unless it trusts this folder, `kimi` leaves out MCP servers" in first
+    assert not trusted.exists()
+    shell("run", "k", "--trust", "--dry-run")
+    assert not trusted.exists()
+
+    second = shell("run", "k", "--trust", "Hello")[2]
+    (entry,) = trusted.iterdir()
+    assert f"`kimi` trusts this folder from now on, by the new file `{entry}`" in second
+    assert json.loads(entry.read_bytes())["root"] == str(shell.project)
+    assert "trust" not in shell("run", "k", "Hello")[2]
+
+
+@pytest.mark.parametrize(("typed", "count"), [("y\r", 1), ("\r", 0)])
+def test_a_person_is_asked_for_trust_once(shell, terminal, typed, count):
+    shell.cli("kimi", "2.1.0")
+    (shell.project / "agents.d" / "k.yaml").write_text("providers: {kimi: {}}\npermission: bypass\n", encoding="utf-8")
+    (shell.project / ".mcp.json").write_text("{}", encoding="utf-8")
+    shell.script([ALL, answer("kimi", "an answer")])
+
+    here = terminal("run", "k", "Hello")
+    here.sees("[y/N] ")
+    here.types(typed)
+    here.sees("an answer")
+    assert here.ends() == 0
+
+    assert len(list((Path(shell.env["HOME"]) / ".kimi-code").rglob("wd_project_*"))) == count
+    again = terminal("run", "k", "Hello")
+    seen = again.sees("an answer")
+    assert again.ends() == 0
+    assert "[y/N]" not in (seen or "")
+
+
+def test_what_a_project_opts_out_of_is_turned_off(shell):
+    (shell.project / "agents.d" / "_project.yaml").write_text("opt_out: [updates]\n", encoding="utf-8")
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL])
+
+    shell("run", "reviewer", "Hello")
+
+    env = shell.notes()["env"]
+    assert (env.get("DISABLE_AUTOUPDATER"), env.get("DISABLE_TELEMETRY")) == ("1", None)
+
+
+def test_old_runs_are_let_go_as_the_project_says(shell):
+    (shell.project / "agents.d" / "_project.yaml").write_text(
+        "retention_days: 400\nretention_runs: 1\n", encoding="utf-8"
+    )
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL])
+    runs = shell.project / ".agentmux" / "runs"
+    for name in ("20200101-000000-00000001", "20990101-000000-00000001"):
+        (runs / name).mkdir(parents=True)
+
+    shell("run", "reviewer", "Hello")
+
+    (run,) = shell.runs()
+    assert sorted(path.name for path in runs.iterdir()) == [".gitignore", run["run_id"], "20990101-000000-00000001"]
+    assert run["kept"] is True
+    shutil.rmtree(runs / run["run_id"])
+    assert [each["kept"] for each in shell.runs()] == [False]
+    assert shell("ps", "--all")[1].splitlines()[0].split()[5:7] == ["PROCESS", "KEPT"]

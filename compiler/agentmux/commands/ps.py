@@ -6,12 +6,14 @@ import datetime as dt
 import json
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentmux.errors import DONE, CannotRun
 from agentmux.table import table
 from agentmux_compiler.render.paint import Paint
 from agentmux_launcher.ledger import Ledger, LedgerError, path_of
+from agentmux_launcher.run_folder import PROCESSES
 
 if TYPE_CHECKING:
     import argparse
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from agentmux.streams import Streams
     from agentmux_launcher.ledger import Run
 
-HEAD = ("RUN", "AGENT", "PROVIDER", "STATE", "STARTED", "PROCESS", "SESSION", "PROJECT")
+HEAD = ("RUN", "AGENT", "PROVIDER", "STATE", "STARTED", "PROCESS", "KEPT", "SESSION", "PROJECT")
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
@@ -57,6 +59,11 @@ def state(run: Run) -> str:
     return "running" if run.running else "lost"
 
 
+def kept(run: Run) -> bool:
+    """Whether what its CLI wrote is still there."""
+    return (Path(run.folder) / PROCESSES).exists()
+
+
 def as_json(run: Run) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
@@ -69,6 +76,7 @@ def as_json(run: Run) -> dict[str, Any]:
         "exit_code": run.exit_code,
         "pid": run.pid,
         "child_pid": run.child_pid,
+        "kept": kept(run),
         "started": _iso(run.started),
         "ended": None if run.ended is None else _iso(run.ended),
     }
@@ -77,7 +85,9 @@ def as_json(run: Run) -> dict[str, Any]:
 def _row(run: Run) -> tuple[str, ...]:
     seconds = int((run.ended or time.time()) - run.started)
     age = f"{_iso(run.started)} ({seconds // 60}:{seconds % 60:02})"
-    return (run.run_id, run.agent, run.provider, state(run), age, str(run.pid), run.session_id or "", run.project)
+    frames = "yes" if kept(run) else "no"
+    named = (run.run_id, run.agent, run.provider, state(run), age, str(run.pid), frames)
+    return (*named, run.session_id or "", run.project)
 
 
 def _iso(seconds: float) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shlex
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -22,11 +23,13 @@ from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
 from agentmux_launcher.manifest import Slot
 from agentmux_launcher.person import somebody
+from agentmux_launcher.retention import prune
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from agentmux.preparation import Prepared
     from agentmux.streams import Streams
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.manifest import LaunchPlan
@@ -106,7 +109,17 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
         streams.err.line(visible(note))
     held = session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix
     asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix, held)
-    return carry_out(launch, asked, ledger, streams)
+    code = carry_out(launch, asked, ledger, streams)
+    _let_go(task, ready, ledger)
+    return code
+
+
+def _let_go(task: Task, ready: Prepared, ledger: Ledger | None) -> None:
+    """Let go of what earlier runs left and nobody keeps; no run fails for it."""
+    with contextlib.suppress(OSError, sqlite3.Error):
+        prune(Path(task.root), ready.kept_runs, time.time())
+        if ledger is not None:
+            ledger.sweep()
 
 
 def _prompt(arguments: argparse.Namespace, plan: LaunchPlan) -> str | None:
