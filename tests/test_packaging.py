@@ -11,19 +11,20 @@ import pytest
 from hatchling import build
 from packaging.requirements import Requirement
 
-PACKAGES = ("agentmux", "agentmux_compiler", "agentmux_launcher")
+PACKAGES = ("agentmux", "agentmux_compiler", "agentmux_usage", "agentmux_launcher")
 WHEEL_KINDS = (
-    r"(agentmux|agentmux_compiler|agentmux_launcher)/([a-z_0-9]+/)*[a-z_0-9]+\.py",
-    r"(agentmux|agentmux_compiler|agentmux_launcher)/py\.typed",
+    r"(agentmux|agentmux_compiler|agentmux_launcher|agentmux_usage)/([a-z_0-9]+/)*[a-z_0-9]+\.py",
+    r"(agentmux|agentmux_compiler|agentmux_launcher|agentmux_usage)/py\.typed",
     r"agentmux_compiler/(providers|prefix|prefix/backends)/[a-z0-9.-]+\.yaml",
     r"agentmux_compiler/prefix/prices\.json",
     r"agentmux_launcher/failures/[a-z-]+\.json",
+    r"agentmux_usage/page/[a-z.]+\.(css|html\.j2|js)",
     r"agentmux_compiler/rules/AMX\d{3}\.md",
     r"agentmux_compiler/_vendor/ctok/(LICENSE|VENDORED\.md|claude-[0-9.]+\.json)",
     r"agentmux_cli-[0-9.]+\.dist-info/(METADATA|WHEEL|RECORD|entry_points\.txt|licenses/.*LICENSE)",
 )
 SDIST_KINDS = (
-    r"compiler/(agentmux|agentmux_compiler)/.*",
+    r"compiler/(agentmux|agentmux_compiler|agentmux_usage)/.*",
     r"launcher/agentmux_launcher/.*",
     r"pyproject\.toml|README\.md|CHANGELOG\.md|LICENSE|PKG-INFO|\.gitignore",
 )
@@ -49,7 +50,7 @@ def of_no_kind(names, kinds) -> list[str]:
     return [name for name in names if not any(re.fullmatch(kind, name) for kind in kinds)]
 
 
-def test_wheel_holds_three_packages_and_their_data_and_nothing_else(shipped, repository):
+def test_wheel_holds_four_packages_and_their_data_and_nothing_else(shipped, repository):
     with zipfile.ZipFile(shipped(build.build_wheel)) as wheel:
         names = wheel.namelist()
 
