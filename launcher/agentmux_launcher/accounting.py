@@ -63,7 +63,8 @@ class Turn:
 class Account:
     """A run so far. `turns` ends with the one that is under way, if it has done anything.
 
-    `context` is the input of the agent's last call; null before it, and after a compaction until the next.
+    `context` is the input of the agent's last call, or what fills the window behind a turn where the CLI says that
+    alone; null before it, and after a compaction until the next.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -136,8 +137,7 @@ def add(so_far: Account, event: Event) -> Account:
         case Usage(scope="call"):
             changed = _with_call(so_far, turn, event)
         case Usage():
-            window = event.context_window or so_far.reported_window
-            changed = replace(_put(so_far, replace(turn, reported=_tokens(event))), reported_window=window)
+            changed = _with_turn(so_far, turn, event)
         case Cost(usd):
             changed = _put(so_far, replace(turn, usd=usd))
         case Compaction():
@@ -169,10 +169,20 @@ def _with_call(so_far: Account, turn: Turn, usage: Usage) -> Account:
     changed = _put(so_far, replace(turn, calls=(*turn.calls, call)))
     if usage.message_id is not None:
         changed = replace(changed, counted=so_far.counted | {usage.message_id})
-    if not own or context is None:
-        return changed
+    return _with_context(changed, context) if own else changed
+
+
+def _with_turn(so_far: Account, turn: Turn, usage: Usage) -> Account:
+    window = usage.context_window or so_far.reported_window
+    changed = replace(_put(so_far, replace(turn, reported=_tokens(usage))), reported_window=window)
+    return _with_context(changed, _plausible(usage.context_tokens, window))
+
+
+def _with_context(so_far: Account, context: int | None) -> Account:
+    if context is None:
+        return so_far
     return replace(
-        changed,
+        so_far,
         context=context,
         context_start=so_far.context_start or context,
         largest_context=max(context, so_far.largest_context or 0),

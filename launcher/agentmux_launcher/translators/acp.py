@@ -105,8 +105,9 @@ class AcpTranslator(Translator):
             self._asked[str(frame["id"])] = _Asked(method, params)
         if method == PROMPT:
             self._prompted()
-        elif method == LOAD:
-            self._replaying = True
+        elif method in OPENS:
+            self._replaying = method == LOAD
+            self._figures.session_began(resumed=method != "session/new")
         elif method == "session/cancel":
             self._turn.cancelled = True
 
@@ -190,7 +191,7 @@ class AcpTranslator(Translator):
 
     def _window(self, update: Mapping[str, Any]) -> Said:
         self._turn.paused()
-        self._figures.window(update, running=self.open)
+        self._figures.window(update, running=self.open or not self._heard_both)
         yield from ()
 
     def _permission(self, frame: Mapping[str, Any]) -> Said:
@@ -230,7 +231,6 @@ class AcpTranslator(Translator):
         elif asked.method == "initialize":
             yield from self._session.initialized(result)
         elif asked.method in OPENS:
-            self._figures.session_began(resumed=asked.method != "session/new")
             yield from self._session.began(result, first(asked.params.get("sessionId")))
         elif asked.method == "session/set_mode":
             yield from self._session.mode(first(asked.params.get("modeId")))

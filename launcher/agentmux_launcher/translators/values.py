@@ -31,7 +31,10 @@ def string(value: Any) -> str | None:
 
 def first(*values: Any) -> str | None:
     """The first of these that is a text which says something."""
-    return next((value for value in map(string, values) if value), None)
+    for value in values:
+        if isinstance(value, str) and value:
+            return value
+    return None
 
 
 def count(value: Any) -> int | None:
