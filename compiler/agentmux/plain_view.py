@@ -9,10 +9,13 @@ from agentmux_compiler.render.visible import head, visible
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.events import (
     Compaction,
+    End,
     Event,
     Failure,
+    Mode,
     Notice,
     Permission,
+    Plan,
     Retry,
     Text,
     ToolCall,
@@ -41,6 +44,8 @@ class PlainView:
         self._account = add(self._account, event)
         if isinstance(event, Text):
             self._answer(event)
+        elif isinstance(event, End):
+            self._end_line()
         elif line := aside(event):
             self._end_line()
             self._streams.err.line(line)
@@ -84,8 +89,8 @@ def aside(event: Event) -> str | None:
             line = f"permission for {tool}: {chosen}"
         case Retry():
             line = _retry(event)
-        case Compaction(trigger, before, after):
-            line = f"conversation compacted ({trigger}): {_count(before)} to {_count(after)} tokens"
+        case Plan() | Mode() | Compaction():
+            line = _of_session(event)
         case Failure(class_, title, detail):
             line = f"failed ({class_}): {title}" + (f": {detail}" if detail else "")
         case Notice(text):
@@ -95,6 +100,17 @@ def aside(event: Event) -> str | None:
         case _:
             return None
     return visible(line) if isinstance(event, Failure) else head(visible(line), WIDTH)
+
+
+def _of_session(event: Plan | Mode | Compaction) -> str:
+    match event:
+        case Plan(steps):
+            said = (f"{step.text} ({step.status})" if step.status else step.text for step in steps)
+            return f"plan: {'; '.join(said) or 'none any more'}"
+        case Mode(mode):
+            return f"mode {mode}"
+        case Compaction(trigger, before, after):
+            return f"conversation compacted ({trigger}): {_count(before)} to {_count(after)} tokens"
 
 
 def used(so_far: Account) -> str | None:

@@ -10,15 +10,19 @@ from agentmux.plain_view import aside, readable, used
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_launcher.accounting import account
 from agentmux_launcher.events import (
+    Commands,
     Compaction,
     Cost,
     End,
     Failure,
     FailureClass,
+    Mode,
     Notice,
     Permission,
+    Plan,
     Retry,
     Session,
+    Step,
     Text,
     ToolCall,
     ToolResult,
@@ -28,6 +32,7 @@ from agentmux_launcher.events import (
 from agentmux_launcher.translators import DIALECTS
 
 RECORDINGS = Path(__file__).parent.parent / "launcher" / "fixtures" / "frames"
+ACP = RECORDINGS.parent / "acp"
 
 
 @pytest.fixture
@@ -119,6 +124,32 @@ def test_what_cannot_be_read_is_refused(tail, arguments, message):
     assert err.startswith(message)
 
 
+def test_a_recording_of_acp_is_read_by_its_providers_conventions(tail):
+    code, out, err = tail(ACP / "opencode" / "full.jsonl", "--provider", "opencode")
+
+    assert (code, out) == (0, "PONG\ntool done\ntool done\nslow0 slow1 slow2 slow3 slow4 slow5 \n")
+    assert "failed (auth): the credentials were refused: Internal error: mock 401\n" in err
+    assert err.endswith("1,234 in the context of 200,000\n")
+
+
+def test_frames_of_the_agent_alone_are_read_as_well(tail, tmp_path):
+    lines = [json.loads(line) for line in (ACP / "gemini" / "full.jsonl").read_bytes().splitlines()]
+    alone = "".join(json.dumps(line["frame"]) + "\n" for line in lines if line["dir"] == "out")
+    (tmp_path / "alone.jsonl").write_text(alone, "utf-8")
+    code, out, _ = tail("alone.jsonl", "--provider", "gemini")
+
+    assert (code, out.splitlines()[:2]) == (0, ["PONG", "tool done"])
+
+
+@pytest.mark.parametrize(
+    ("agent", "provider"), [("claude-agent-acp", "claude"), ("codex-acp", "codex"), ("grok", "grok")]
+)
+def test_a_recording_shows_that_another_mode_than_the_usual_one_wrote_it(tail, agent, provider):
+    code, out, _ = tail(ACP / agent / "full.jsonl", "--provider", provider)
+
+    assert (code, out.split()[0]) == (0, "PONG")
+
+
 def test_a_misspelt_provider_is_refused_with_a_suggestion(tail, tmp_path):
     (tmp_path / "frames.jsonl").write_bytes(b"")
     code, out, err = tail("frames.jsonl", "--provider", "claud")
@@ -136,10 +167,10 @@ def test_a_dialect_that_nobody_replays_is_refused(tail, tmp_path):
         assert (code, err) == ((2, refused) if dialect not in DIALECTS else (0, err)), name
 
 
-def test_every_dialect_of_the_catalog_is_read_or_is_acp():
+def test_every_dialect_of_the_catalog_is_read():
     spoken = {mode.frames for name in NAMES for mode in load_provider(name).modes.values() if mode}
 
-    assert spoken - set(DIALECTS) <= {"acp"}
+    assert spoken <= set(DIALECTS)
 
 
 def test_the_catalog_and_the_dialects_say_the_same_of_cached_input():
@@ -164,6 +195,10 @@ def test_the_catalog_and_the_dialects_say_the_same_of_cached_input():
         (Permission("p", (), "allow_once", "Bash"), "permission for Bash: allow_once"),
         (Retry(1, 529, 500, "overloaded"), "asking again in 500 ms: 529 overloaded"),
         (Retry(abandoned="m1"), "asking again"),
+        (Plan((Step("Read", "completed"), Step("Write\n"))), "plan: Read (completed); Write\\n"),
+        (Plan(), "plan: none any more"),
+        (Mode("plan"), "mode plan"),
+        (Commands(("compact",)), None),
         (Compaction("auto", 180_000, None), "conversation compacted (auto): 180,000 to ? tokens"),
         (Notice("\x1b]0;title\x07words", "stdout"), "\\x1b]0;title\\x07words"),
         (Unknown({"type": "new"}), 'unknown frame: {"type": "new"}'),

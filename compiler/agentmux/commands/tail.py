@@ -7,18 +7,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import project
 from agentmux.commands.ps import runs
 from agentmux.commands.stop import find
 from agentmux.errors import DONE, CannotRun
+from agentmux.recordings import reading_of
 from agentmux.run_host import About, view_of
-from agentmux_launcher.failure_table import table_for
 from agentmux_launcher.following import Following
 from agentmux_launcher.frames import Frame, split
 from agentmux_launcher.person import somebody
 from agentmux_launcher.processes import alive
-from agentmux_launcher.reading import Reading, ended, replay
-from agentmux_launcher.translators import DIALECTS
+from agentmux_launcher.reading import ended, replay
 
 if TYPE_CHECKING:
     import argparse
@@ -43,7 +41,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     if arguments.output == "raw":
         _raw(stdout, streams)
         return DONE
-    events = replay(stdout, stderr, ended(arguments.exit_code), reading_of(arguments.provider))
+    events = replay(stdout, stderr, ended(arguments.exit_code), reading_of(arguments.provider, stdout))
     with _shown(arguments.output, streams, About(arguments.provider, None, None, _unknown, _unknown)) as view:
         _show(events, view)
     return DONE
@@ -91,23 +89,6 @@ def _unknown() -> None:
 def _show(events: Iterator[Event], view: View) -> None:
     for event in events:
         view.event(event)
-
-
-def reading_of(name: str) -> Reading:
-    """How the output of a provider's usual mode is read.
-
-    Raises:
-        CannotRun: there is no such provider, or its output is no recording that can be replayed.
-    """
-    from agentmux_compiler.providers import load_provider  # noqa: PLC0415  pydantic
-
-    (provider,) = project.check_providers([name])
-    known = load_provider(provider)
-    mode = known.modes[known.controller]
-    dialect = mode.frames if mode else "none"
-    if dialect not in DIALECTS:
-        raise CannotRun(f"what `{provider}` writes (`{dialect}`) cannot be replayed")
-    return Reading(dialect, table_for(provider, dialect))
 
 
 def _read(path: str) -> bytes:

@@ -62,7 +62,7 @@ class Figures:
         tokens = self._of_turn(said)
         if self._convention.turn == "last-call" and said:
             yield _usage("call", said, context or said.prompt, self._size())
-            yield _usage("turn", said if one_call else Tokens(), None, None)
+            yield _usage("turn", said if one_call else Tokens(), None, self._size())
         elif tokens or context:
             yield _usage("turn", tokens or Tokens(), context, self._size())
         yield from self._cost()
