@@ -90,6 +90,10 @@ class _Span:
     begun: float
     ended: float
 
+    def away(self, time: float) -> tuple[float, float]:
+        """How far from the run a time is, and of those that contain it the latest first."""
+        return max(0.0, self.begun - time, time - self.ended), -self.begun
+
 
 class _Runs:
     """The runs of the ledger, by the session that they went on with and by their time."""
@@ -99,20 +103,21 @@ class _Runs:
         for run in runs:
             key = None if run.controller == TERMINAL else run.session_id
             end = float("inf") if run.ended is None and run.running else (run.ended or run.started)
-            self._spans[run.provider, key].append(_Span(run, run.started - SLACK, end + SLACK))
+            self._spans[run.provider, key].append(_Span(run, run.started, end))
 
     def of(self, response: Response) -> Run | None:
         """The run that a response was made in: of its session, else the one that had a terminal in its folder."""
         found = list(self._around(response, response.session_id))
         if found:
-            return found[-1]
-        screens = [run for run in self._around(response, None) if _within(response.cwd, run.project)]
+            return min(found, key=lambda span: span.away(response.time)).run
+        around = (span.run for span in self._around(response, None))
+        screens = [run for run in around if _within(response.cwd, run.project)]
         return screens[0] if len(screens) == 1 else None
 
-    def _around(self, response: Response, session_id: str | None) -> Iterator[Run]:
+    def _around(self, response: Response, session_id: str | None) -> Iterator[_Span]:
         spans = self._spans.get((response.provider, session_id), [])
-        last = bisect_right(spans, response.time, key=lambda span: span.begun)
-        return (span.run for span in spans[:last] if response.time <= span.ended)
+        last = bisect_right(spans, response.time + SLACK, key=lambda span: span.begun)
+        return (span for span in spans[:last] if response.time <= span.ended + SLACK)
 
 
 def _within(folder: str | None, project: str) -> bool:

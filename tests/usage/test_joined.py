@@ -150,3 +150,15 @@ def test_a_run_whose_launcher_is_gone_claims_nothing_after_its_beginning():
     (found,) = joined(Kept((gone,)), [session(replace(TOLD, time=15.0))])
 
     assert [each.agent for each in found.responses] == [None]
+
+
+@pytest.mark.parametrize(
+    ("time", "run"), [(10.1, "r1"), (19.9, "r1"), (20.1, "r1"), (20.6, "r2"), (21.0, "r2"), (30.5, "r2")]
+)
+def test_of_runs_that_follow_at_once_the_nearest_made_a_response(time, run):
+    second = replace(RUN, run_id="r2", started=20.7, ended=30.0, prefix="prefix-2")
+    told = Session("claude", "s1", (replace(TOLD, time=time, message_id="m9"),))
+
+    (found,) = joined(Kept((RUN, second)), [told])
+
+    assert [response.run_id for response in found.responses] == [run]
