@@ -39,6 +39,10 @@ def merged(one: Response, two: Response) -> Response:
 
 def again(before: Response, now: Response) -> Response:
     """One response of two lines of one file, the later of which knows better what kind of call it was."""
+    if _facts(before) == _facts(now) and before.time <= now.time:
+        # Almost all lines are so: nothing but the figures can differ.
+        grown = _figures(now.tokens) > _figures(before.tokens)
+        return dataclasses.replace(before, tokens=now.tokens) if grown else before
     return dataclasses.replace(merged(before, now), kind=now.kind)
 
 
@@ -57,12 +61,34 @@ def distinct(copies: Iterable[Response]) -> list[Response]:
     return [found[request] for request in sorted(found)]
 
 
+def _facts(response: Response) -> tuple[object, ...]:
+    return (
+        response.session_id,
+        response.turn,
+        response.kind,
+        response.thread,
+        response.model,
+        response.effort,
+        response.usd,
+        response.after_compaction,
+        response.source,
+    )
+
+
 def _either(one: T | None, two: T | None) -> T | None:
     return max((value for value in (one, two) if value is not None), default=None)
 
 
 def _figures(tokens: Tokens) -> tuple[int, ...]:
-    return tuple(-1 if value is None else value for value in (tokens.output, *dataclasses.astuple(tokens)))
+    figures = (
+        tokens.output,
+        tokens.input,
+        tokens.cache_read,
+        tokens.cache_write,
+        tokens.cache_write_1h,
+        tokens.reasoning,
+    )
+    return tuple([-1 if value is None else value for value in figures])
 
 
 def _place(response: Response) -> tuple[object, ...]:

@@ -79,6 +79,7 @@ class Piece:
                 yield from reading.line(line)
             state = json.dumps(reading.state, sort_keys=True)
             yield from _tail(reading, lines.tail)
+            yield from reading.finish()
             digest = _digest(file, lines.offset)
         told = json.dumps(notes, sort_keys=True)
         self.seen = Seen(

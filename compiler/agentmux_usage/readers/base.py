@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from agentmux_launcher.usage import Convention
@@ -42,14 +42,19 @@ class Reader:
     def fresh() -> dict[str, Any]:
         return {}
 
-    def line(self, line: bytes) -> Iterator[Response]:
+    def line(self, line: bytes) -> Iterable[Response]:
         """The responses of one line; a line that is no JSON object is counted in `notes`."""
-        if not self.skips(line):
-            value = parsed(line)
-            if value is None:
-                self.notes[NOT_JSON] += 1
-            else:
-                yield from self.value(value)
+        if self.skips(line):
+            return ()
+        value = parsed(line)
+        if value is None:
+            self.notes[NOT_JSON] += 1
+            return ()
+        return self.value(value)
+
+    def finish(self) -> Iterator[Response]:
+        """What was held back, since the next line might have said more of it."""
+        yield from ()
 
     def file(self, path: Path) -> Iterator[Response]:
         """The responses of a file that is read as a whole: where `whole_file` is true."""
@@ -66,7 +71,8 @@ class Reader:
 def parsed(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line, None where it is none."""
     try:
-        value = json.loads(line)
+        # A text that was cut within a character is still a text.
+        value = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agentmux_launcher.translators.claude_figures import call_figures
@@ -11,7 +13,7 @@ from agentmux_usage.readers.base import UNKNOWN, Reader, seconds
 from agentmux_usage.response import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from agentmux_usage.response import Kind
 
@@ -21,10 +23,38 @@ SYNTHETIC = "<synthetic>"
 SIDE_THREADS = ("acompact", "aprompt_suggestion", "aside_question")
 
 
+_NAMES = ("requestId", "sessionId", "requestSessionId", "agentId")
+
+
+@dataclass(slots=True)
+class _Held:
+    """A response of which another line may follow."""
+
+    name: tuple[Any, ...]
+    stamp: str
+    value: Mapping[str, Any]
+    usage: Mapping[str, Any]
+    turn: int
+    main: bool
+    compacted: bool
+
+    def adds(self, usage: Mapping[str, Any]) -> bool:
+        """Whether figures say the same again, or more; then they stand."""
+        before, now = self.usage.get("output_tokens"), usage.get("output_tokens")
+        if usage == self.usage:
+            return True
+        if type(before) is int and type(now) is int and now > before:
+            self.usage = usage
+            return True
+        return False
+
+
 class ClaudeReader(Reader):
     """Reads `projects/**/*.jsonl`: sessions, and the files of their sub-agents."""
 
     markers: ClassVar[tuple[bytes, ...]] = (b'"usage"', b'"type":"user"', b'"compact_boundary"')
+
+    _held: _Held | None = None
 
     @staticmethod
     def fresh() -> dict[str, Any]:
@@ -44,32 +74,48 @@ class ClaudeReader(Reader):
             self.state["compacted"] = True
 
     def _response(self, value: Mapping[str, Any]) -> Iterator[Response]:
+        """A response is held back until another begins: most lines only repeat it."""
         message = mapping(value.get("message"))
-        time, session = seconds(value.get("timestamp")), first(value.get("requestSessionId"), value.get("sessionId"))
-        message_id = first(message.get("id"), value.get("uuid"))
+        usage, held = message.get("usage"), self._held
         if message.get("model") == SYNTHETIC:
             return
-        if "usage" not in message or time is None or session is None or message_id is None:
+        if not isinstance(usage, dict):
             self.notes[UNKNOWN] += 1
             return
-        thread = first(value.get("agentId"))
-        main = thread is None and value.get("isSidechain") is not True
+        name = (message.get("id") or value.get("uuid"), *map(value.get, _NAMES))
+        stamp = str(value.get("timestamp"))
+        if held and held.name == name and held.stamp <= stamp and held.adds(usage):
+            return
+        yield from self.finish()
+        main = value.get("agentId") is None and value.get("isSidechain") is not True
         turn, compacted = self._place() if main else (self.state["turn"], False)
+        self._held = _Held(name, stamp, value, usage, turn, main, compacted)
+
+    def finish(self) -> Iterator[Response]:
+        held, self._held = self._held, None
+        if held is None:
+            return
+        value, thread = held.value, first(held.value.get("agentId"))
+        time, session = seconds(held.stamp), first(value.get("requestSessionId"), value.get("sessionId"))
+        name = first(held.name[0])
+        if time is None or session is None or name is None:
+            self.notes[UNKNOWN] += 1
+            return
         yield Response(
             "claude",
             session,
             time,
-            normal(call_figures(message["usage"]), self.convention),
-            first(message.get("model")),
-            turn,
-            "main" if main else _kind(thread),
+            normal(call_figures(held.usage), self.convention),
+            first(value["message"].get("model")),
+            held.turn,
+            "main" if held.main else _kind(thread),
             thread,
-            message_id,
+            name,
             first(value.get("requestId")),
             effort=first(value.get("effort")),
             cli_version=first(value.get("version")),
             usd=number(value.get("costUSD")),
-            after_compaction=compacted,
+            after_compaction=held.compacted,
             cwd=first(value.get("cwd")),
         )
 

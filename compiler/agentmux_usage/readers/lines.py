@@ -42,21 +42,36 @@ class Lines:
                     rest = self._skip(len(rest))
                 continue
             block, rest = rest + chunk[: end + 1], chunk[end + 1 :]
-            yield from self._found(block)
-            self.offset += len(block)
+            whole = len(block)
+            yield from self._found(self._without_long(block))
+            self.offset += whole
         self.tail = rest
 
+    def _without_long(self, block: bytes) -> bytes:
+        """Only the first line of a block can be long: the others are within what was read at once."""
+        end = block.find(b"\n")
+        if end <= LONGEST:
+            return block
+        self.notes[TOO_LONG] += 1
+        return block[end + 1 :]
+
     def _found(self, block: bytes) -> Iterator[bytes]:
+        if not block:
+            return
         if block.count(b"}\n{") + 1 != block.count(b"\n") or block[:1] != b"{" or block[-2:] != b"}\n":
             self.notes[NOT_JSON] += sum(_is_stray(line) for line in block.split(b"\n"))
-        places = [block.find(marker) for marker in self.markers]
-        while (hit := min((place for place in places if place >= 0), default=-1)) >= 0:
+        size, places = len(block), [0] * len(self.markers)
+        end = 0
+        while True:
+            for number, place in enumerate(places):
+                if place <= end:
+                    found = block.find(self.markers[number], end)
+                    places[number] = found if found >= 0 else size
+            hit = min(places)
+            if hit == size:
+                return
             begin, end = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit)
             yield block[begin:end]
-            places = [
-                place if place < 0 or place > end else block.find(marker, end)
-                for place, marker in zip(places, self.markers, strict=True)
-            ]
 
     def _skip(self, length: int) -> bytes:
         """Pass over a line that is too long, of which `length` bytes were read; gives what was read behind its end."""
