@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentmux.clis import shown
 from agentmux.errors import CannotRun
-from agentmux_launcher.ledger import LedgerError, path_of
+from agentmux_launcher import managed
+from agentmux_launcher.ledger import Ledger, LedgerError, path_of
 from agentmux_usage.breaks import Break
 from agentmux_usage.from_ledger import Kept, read
 from agentmux_usage.joined import joined
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from agentmux_usage.forensics import Known
     from agentmux_usage.report import Asked
+    from agentmux_usage.sources import Source
+
+# What was read of transcripts, below agentmux's own folder.
+INDEX = "usage"
 
 
 @dataclass(slots=True)
@@ -35,20 +42,36 @@ class Found:
     notes: list[str] = field(default_factory=list)
 
 
-def found(paths: Sequence[str], _asked: Asked, environ: Mapping[str, str]) -> Found:
+def found(paths: Sequence[str], asked: Asked, environ: Mapping[str, str]) -> Found:
     """The sessions of the paths; without any, those of the ledger and of all CLIs that have left transcripts.
 
     Raises:
-        CannotRun: a path is not there, or cannot be read as anybody's; the ledger cannot be read.
+        CannotRun: a path is not there, or is nobody's; the ledger cannot be read.
     """
-    ledger = path_of(environ)
+    ledger, index = path_of(environ), managed.home(environ) / INDEX
     kept = _kept(ledger)
-    there = Found((), lambda _: ())
-    there.looked.append(f"{shown(ledger, environ)}{'' if ledger.exists() else ' (not there)'}")
-    if kept.responses and not paths:
-        there.sources.append(shown(ledger, environ))
-    there.sessions = joined(kept, (), only_told=bool(paths))
+    sources = _sources(asked, environ, index)
+    there = Found((), _breaks(kept, asked, ledger))
+    if not paths:
+        there.looked.append(f"{shown(ledger, environ)}{'' if ledger.exists() else ' (not there)'}")
+        there.sources += [shown(ledger, environ)] if kept.responses else []
+    for folder in _folders(sources):
+        there.looked.append(f"{shown(folder, environ)}{'' if folder.exists() else ' (not there)'}")
+        there.sources += [shown(folder, environ)] if folder.exists() else []
+    told = _gathered(sources, asked, index, there.notes) if sources else ()
+    there.sessions = joined(kept, told, only_told=bool(paths))
     return there
+
+
+def _folders(sources: Iterable[Source]) -> list[Path]:
+    """The folders in which the files of sources lie, each once."""
+    found = (
+        source.root / pattern[: pattern.index("*")].rpartition("/")[0]
+        for source in sources
+        for pattern in source.patterns
+        if "*" in pattern
+    )
+    return list(dict.fromkeys(found))
 
 
 def _kept(ledger: Path) -> Kept:
@@ -57,3 +80,34 @@ def _kept(ledger: Path) -> Kept:
     except LedgerError as error:
         remedy = "if it is broken beyond repair, move it away: the next run makes a new one"
         raise CannotRun(f"the ledger cannot be read: {error}", remedy=remedy) from error
+
+
+def _sources(asked: Asked, environ: Mapping[str, str], index: Path) -> Sequence[Source]:
+    from agentmux_usage.places import own_sources  # noqa: PLC0415  only where there may be transcripts
+
+    return [each for each in own_sources(environ, index) if not asked.providers or each.provider in asked.providers]
+
+
+def _gathered(sources: Sequence[Source], asked: Asked, index: Path, notes: list[str]) -> Iterable[Session]:
+    from agentmux_usage.gather import gather  # noqa: PLC0415  as above
+
+    return gather(sources, index, notes, since=asked.since, until=asked.until)
+
+
+def _breaks(kept: Kept, asked: Asked, ledger: Path) -> Callable[[Session], Sequence[Break]]:
+    @functools.cache
+    def known() -> Known:
+        from agentmux_usage.forensics import NOTHING, known_of  # noqa: PLC0415  loads the facts of backends
+
+        sessions = [session for session in joined(kept, ()) if asked.of(session).responses]
+        if not sessions:
+            return NOTHING
+        with Ledger(ledger) as opened:
+            return known_of(sessions, opened)
+
+    def breaks_of(session: Session) -> Sequence[Break]:
+        from agentmux_usage.forensics import find_breaks  # noqa: PLC0415  as above
+
+        return find_breaks(session, known())
+
+    return breaks_of

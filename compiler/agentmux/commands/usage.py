@@ -19,12 +19,13 @@ from agentmux_usage.report import build_each
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from agentmux.streams import Streams
     from agentmux_usage.grouping import By
     from agentmux_usage.measures import Report
     from agentmux_usage.report import Asked
+    from agentmux_usage.response import Session
 
 # Rows that people get unless they ask for more.
 ROWS = 30
@@ -33,33 +34,49 @@ ROWS = 30
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     asked = asked_of(arguments, os.environ, time.time())
     there = found(arguments.imported, asked, os.environ)
-    groupings: tuple[By, ...] = ("session",) if asked.by == "session" else ("session", asked.by)
-    built = build_each(there.sessions, asked, groupings, there.breaks_of)
-    reports = [_with_sources(each, there) for each in built]
-    streams.out.write(_shown(arguments, asked, reports, streams))
-    if not reports[0].rows:
+    rows = _given_away(arguments, asked, there, streams) if arguments.html else _said(arguments, asked, there, streams)
+    if not rows:
         for line in usage_view.nothing(there.looked):
             streams.err.line(line)
     return DONE
 
 
-def _with_sources(report: Report, there: Found) -> Report:
-    return replace(report, sources=tuple(there.sources), notes=(*there.notes, *report.notes))
+def _said(arguments: argparse.Namespace, asked: Asked, there: Found, streams: Streams) -> int:
+    """Print the report; the number of its rows."""
+    groupings: tuple[By, ...] = ("session",) if asked.by == "session" else ("session", asked.by)
+    reports = _reports(there, asked, groupings, there.sessions)
+    streams.out.write(_shown(arguments, asked, reports, streams))
+    return len(reports[0].rows)
+
+
+def _given_away(arguments: argparse.Namespace, asked: Asked, there: Found, streams: Streams) -> int:
+    """Write what was asked for; the number of sessions in it."""
+    from agentmux import usage_out  # noqa: PLC0415  only for those who ask
+
+    sessions = list(there.sessions)
+    reports = _reports(there, asked, ("session", *usage_out.GROUPS), sessions)
+    kept = [each for each in map(asked.of, sessions) if each.responses]
+    usage_out.write_page(arguments.html, reports, kept, streams.err)
+    return len(kept)
+
+
+def _reports(there: Found, asked: Asked, groupings: Sequence[By], sessions: Iterable[Session]) -> list[Report]:
+    built = build_each(sessions, asked, groupings, there.breaks_of)
+    return [replace(each, sources=tuple(there.sources), notes=(*there.notes, *each.notes)) for each in built]
 
 
 def _shown(arguments: argparse.Namespace, asked: Asked, reports: Sequence[Report], streams: Streams) -> str:
-    sessions, grouped = reports[0], reports[-1]
+    sessions, grouped = (_limited(each, arguments.limit) for each in (reports[0], reports[-1]))
     if arguments.format == "json":
-        return machine.as_json(_limited(sessions, arguments.limit), _limited(grouped, arguments.limit), asked.zone)
+        return machine.as_json(sessions, grouped, asked.zone)
     if arguments.format == "csv":
-        write = machine.breaks_as_csv if arguments.breaks else machine.as_csv
-        return write(_limited(grouped, arguments.limit), asked.zone)
+        return (machine.breaks_as_csv if arguments.breaks else machine.as_csv)(grouped, asked.zone)
     if not grouped.rows:
         return ""
     limit = ROWS if arguments.limit is None else arguments.limit
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     shown = usage_view.Shown(asked.zone, Paint(streams.out.color), limit, width, breaks=arguments.breaks)
-    return usage_view.text(grouped, shown)
+    return usage_view.text(reports[-1], shown)
 
 
 def _limited(report: Report, limit: int | None) -> Report:

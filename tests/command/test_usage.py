@@ -1,0 +1,267 @@
+"""`agentmux usage` over a ledger: tables, JSON, CSV, a page; what is refused; what is said where there is nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+import time
+import zoneinfo
+
+import pytest
+
+from agentmux.cli import main
+from agentmux_launcher.ledger import Ledger, Run, Turn, UsageRow
+from agentmux_usage import zone as zones
+
+BEGAN = 1_796_000_000.0  # 2026-11-30 00:53:20 UTC
+RUNS = (
+    ("r1", "reviewer", "claude", "claude-opus-5", "s1-4c1f9d20"),
+    ("r2", "reviewer", "claude", "claude-opus-5", "s1-4c1f9d20"),
+    ("r3", "tester", "codex", "gpt-5.5", "s2-77aa10ff"),
+)
+CALLS = {
+    "r1": [("m1", (10, 0, 40_000, 0, 400), 0.0), ("m2", (15, 40_000, 2_000, 0, 600), 30.0)],
+    "r2": [("m3", (15, 3_000, 41_000, 0, 500), 86_400.0)],
+}
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A ledger with three runs: two of one session, of which the second found a cold cache, and one of whole turns."""
+    folder = tmp_path / "home" / ".agentmux"
+    with Ledger(folder / "ledger.sqlite3") as ledger:
+        for number, (run_id, agent, provider, model, session) in enumerate(RUNS):
+            ledger.begin(run(run_id, agent, provider, model, BEGAN + 86_400.0 * number))
+            ledger.turn(*turn(run_id, model, session, BEGAN + 86_400.0 * number))
+    return tmp_path / "home"
+
+
+def run(run_id, agent, provider, model, started):
+    known = {"effort": "high", "permission": "ask", "cli_version": "1", "plan": None, "prefix": None}
+    owner = {"project": "/p", "folder": "/p/run", "controller": "subprocess", "pid": 1, "pid_started": "never"}
+    return Run(run_id=run_id, agent=agent, provider=provider, model=model, started=started, **owner, **known)
+
+
+def turn(run_id, model, session, began):
+    made = Turn(run_id, 1, session, model, began, began + 60, "end_turn", 0)
+    if run_id not in CALLS:
+        figures = {"input_tokens": 900, "cache_read_tokens": 5_000, "cache_write_tokens": 0, "output_tokens": 77}
+        return Turn(run_id, 1, session, model, began, began + 60, "end_turn", 0, **figures), []
+    rows = [
+        UsageRow(run_id, 1, number, "call", *tokens, model=model, message_id=message, time=BEGAN + seconds)
+        for number, (message, tokens, seconds) in enumerate(CALLS[run_id])
+    ]
+    return made, rows
+
+
+@pytest.fixture
+def usage(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("AGENTMUX_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "home").mkdir(exist_ok=True)
+
+    def call(*arguments):
+        code = main(["usage", *map(str, arguments)])
+        return (code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("by", ["session", "turn", "agent", "provider", "model", "day"])
+def test_a_table_for_each_grouping(usage, snapshot, by):
+    code, out, err = usage("--by", by)
+
+    assert (code, err) == (0, "")
+    assert out == snapshot
+
+
+@pytest.mark.usefixtures("home")
+def test_the_broken_caches(usage, snapshot):
+    code, out, err = usage("--breaks", "--since", "2026-12-01")
+
+    assert (code, err) == (0, "")
+    assert out == snapshot
+
+
+@pytest.mark.usefixtures("home")
+def test_json_is_in_utc_and_the_same_wherever_it_is_asked_for(usage, snapshot):
+    code, out, err = usage("--by", "day", "--format", "json")
+
+    assert (code, err) == (0, "")
+    assert out == snapshot
+    assert json.dumps(json.loads(out), sort_keys=True, ensure_ascii=False, indent=1) + "\n" == out
+
+
+@pytest.mark.usefixtures("home")
+def test_csv_has_a_line_for_each_row(usage):
+    _, out, _ = usage("--format", "csv", "--by", "agent")
+
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["key"], row["turns"], row["cumulative_prefill"]) for row in rows] == [
+        ("reviewer", "3", "126040"),
+        ("tester", "1", "5900"),
+    ]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ((), ["2026-12-02", "2026-12-01", "2026-11-30"]),
+        (("--since", "2026-12-01"), ["2026-12-02", "2026-12-01"]),
+        (("--until", "2026-11-30"), ["2026-11-30"]),
+        (("--since", "2026-12", "--until", "2026-12-01T12:00"), ["2026-12-01"]),
+        (("--zone", "America/New_York"), ["2026-12-01", "2026-11-30", "2026-11-29"]),
+        (("--provider", "codex-cli"), ["2026-12-02"]),
+        (("--agent", "reviewer"), ["2026-12-01", "2026-11-30"]),
+        (("--agent", "reviewer", "--agent", "tester", "--limit", "1"), ["2026-12-02"]),
+    ],
+)
+def test_a_range_a_zone_and_names_select(usage, words, days):
+    _, out, _ = usage("--format", "csv", "--by", "day", *words)
+
+    assert [row["key"] for row in csv.DictReader(io.StringIO(out))] == days
+
+
+@pytest.mark.usefixtures("home")
+def test_range_and_zone_are_stated(usage):
+    said = [usage(*words)[1] for words in ((), ("--since", "2026-11-30", "--zone", "UTC"), ("--until", "2026-11-30"))]
+
+    assert [next(line for line in out.splitlines() if "session" in line and ";" in line) for out in said] == [
+        "all time, Europe/Berlin; 2 sessions",
+        "from 2026-11-30 00:00 to now, UTC; 2 sessions",
+        "from the beginning to 2026-12-01 00:00, Europe/Berlin; 1 session",
+    ]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_table_is_cut_at_its_limit_and_says_so(usage):
+    _, out, _ = usage("--by", "turn", "--limit", "1")
+
+    assert "2 more rows: `--limit 0` shows all\n" in out
+    assert usage("--by", "turn", "--limit", "0")[1].count("#") == 4
+
+
+@pytest.mark.usefixtures("home")
+def test_rates_are_what_is_given_else_the_projects(usage, tmp_path):
+    (tmp_path / "agents.d").mkdir()
+    (tmp_path / "agents.d" / "_project.yaml").write_text("prefill_rate: 1000\n", encoding="utf-8")
+
+    assert "at 1,000 tokens a second read and 68 written" in usage()[1]
+    assert "at 500 tokens a second read and 25 written" in usage("--prefill-rate", 500, "--decode-rate", 25)[1]
+
+
+@pytest.mark.parametrize("text", ["prefill_rate: fast", "prefill_rate: -1", "prefill_rate: [", "- prefill_rate"])
+@pytest.mark.usefixtures("home")
+def test_a_rate_that_is_none_is_the_builds_affair(usage, tmp_path, text):
+    (tmp_path / "agents.d").mkdir()
+    (tmp_path / "agents.d" / "_project.yaml").write_text(text, encoding="utf-8")
+
+    assert "at 6,200 tokens a second read" in usage()[1]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_page_is_written_and_the_table_is_not(usage, tmp_path):
+    code, out, err = usage("--html", tmp_path / "usage.html")
+
+    assert (code, out, err) == (0, "", f"wrote `{tmp_path / 'usage.html'}`\n")
+    text = (tmp_path / "usage.html").read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "s1-4c1f9d20" in text
+
+
+def test_where_nothing_is_it_says_where_it_looked_and_what_would_fill_it(usage):
+    code, out, err = usage()
+
+    assert (code, out) == (0, "")
+    assert err.startswith("no sessions to show\n  looked in ~/.agentmux/ledger.sqlite3 (not there)\n")
+    assert "\n  `agentmux run AGENT PROMPT` fills the ledger; `--import PATH` reads transcripts" in err
+
+
+def test_nothing_is_an_empty_report_for_programs(usage):
+    value = json.loads(usage("--format", "json")[1])
+    header, *rows = csv.reader(io.StringIO(usage("--format", "csv")[1]))
+
+    assert (value["sessions"], value["totals"]["turns"], value["totals"]["usd"]) == ([], 0, None)
+    assert (header[0], rows) == ("key", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--by", "days"), "`--by` takes session, turn, agent, provider, model or day, not `days`"),
+        (("--since", "soon"), "`--since` takes a time, not `soon`"),
+        (("--since", "2026-12-01", "--until", "2026-11-30"), "`--since` is not before `--until`"),
+        (("--zone", "Europe/Berlim"), "no time zone `Europe/Berlim`"),
+        (("--provider", "claud"), "no provider `claud`"),
+        (("--limit", "many"), "`--limit` takes a number of rows, not `many`"),
+        (("--prefill-rate", "0"), "`--prefill-rate` takes tokens a second, not `0`"),
+        (("--decode-rate", "nan"), "`--decode-rate` takes tokens a second, not `nan`"),
+        (("--project", "nowhere"), "`nowhere` holds no `agents.d/`"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(usage, words, message):
+    code, out, err = usage(*words)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}")
+
+
+def test_a_zone_without_data_says_what_brings_it(usage, monkeypatch):
+    def none(name):
+        raise zoneinfo.ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr(zones.zoneinfo, "ZoneInfo", none)
+    code, _, err = usage("--zone", "Europe/Berlin")
+
+    assert code == 2
+    assert "no time zone `Europe/Berlin`, since this machine has no time zone data" in err
+    assert "`pip install tzdata` brings it" in err
+
+
+def test_a_broken_ledger_is_said_and_left_as_it_is(usage, tmp_path):
+    path = tmp_path / "home" / ".agentmux" / "ledger.sqlite3"
+    path.parent.mkdir()
+    path.write_bytes(b"my notes, not a database at all\n" * 100)
+    code, out, err = usage()
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: the ledger cannot be read: `{path}`: file is not a database\n  = help: ")
+    assert path.read_bytes().startswith(b"my notes")
+
+
+HEAVY = """
+import sys
+from agentmux.cli import main
+code = main(["usage"])
+print(code, [name for name in ("pydantic", "jinja2", "ruamel.yaml") if name in sys.modules])
+"""
+
+
+def test_without_anything_to_show_nothing_heavy_is_loaded(usage):
+    usage()  # the catalog's facts are kept from now on
+    child = subprocess.run([sys.executable, "-c", HEAVY], capture_output=True, encoding="utf-8", check=True)
+
+    assert child.stdout == "0 []\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.usefixtures("home")
+def test_the_machines_own_zone_is_used_where_it_has_no_name(usage, monkeypatch):
+    monkeypatch.setenv("TZ", "XYZ-3")
+    time.tzset()
+    try:
+        _, out, _ = usage("--by", "day", "--format", "csv", "--zone", "local")
+        assert "2026-11-30T03:53:20+03:00" in out
+        assert "all time, local time (XYZ); 2 sessions\n" in usage()[1]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
