@@ -215,7 +215,8 @@ def _run(parser: argparse.ArgumentParser) -> None:
     text = "go on with a session, the agent's last one if no id is given"
     parser.add_argument("--resume", metavar="ID", nargs="?", const="", help=text)
     parser.add_argument("--fork", action="store_true", help="go on with a copy of it")
-    parser.add_argument("--trust", action="store_true", help="let the CLI trust the folder it runs in, for this run")
+    parser.add_argument("--trust", action="store_true", help="let the CLI trust the folder it runs in")
+    parser.add_argument("--prepare", action="store_true", help="let what the CLI must find be added to its settings")
     parser.add_argument(
         "--dry-run", action="store_true", help="print command line, environment and files; start nothing"
     )

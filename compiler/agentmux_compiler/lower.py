@@ -16,7 +16,7 @@ from agentmux_compiler.lowering.delivery import Delivered, deliver
 from agentmux_compiler.lowering.environment import environment
 from agentmux_compiler.lowering.figures import convention_of, own_words
 from agentmux_compiler.lowering.folder_tree import tree_segments
-from agentmux_compiler.lowering.gate import gate_of
+from agentmux_compiler.lowering.gate import gate_of, needs_of
 from agentmux_compiler.lowering.mcp import Servers, place_servers
 from agentmux_compiler.lowering.modes import controller_of, mode_of
 from agentmux_compiler.lowering.native import also_read, chain, doubled, native_segments, over_budget
@@ -196,6 +196,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
         install_hint=provider.package.hint,
         installable=provider.package.installable,
         gate=gate_of(site),
+        needs=needs_of(provider),
         acp=acp_plan(site),
         usage=convention_of(mode),
         own_words=own_words(mode),

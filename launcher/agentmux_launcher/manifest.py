@@ -108,11 +108,11 @@ class WrittenFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TrustFile:
-    """A file of the user's own from which a CLI reads whom it trusts, and the `entry` that names a folder.
+class UserEntry:
+    """An `entry` for a file of the user's own that a CLI reads, in that file's language.
 
-    `path` is relative to `folder`, which begins with `~`, or to what the variable `moved_by` names. `entry` is in the
-    file's language; `trust.py` fills in what either leaves open.
+    `path` is relative to `folder`, which begins with `~`, or to what the variable `moved_by` names. `user_entry.py`
+    fills in what either leaves open.
     """
 
     path: str
@@ -133,7 +133,16 @@ class Gate:
     drops: str
     set: Mapping[str, str] = field(default_factory=dict)
     openable: bool = False
-    file: TrustFile | None = None
+    file: UserEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a CLI does not start without where its environment has the variable `given`: `lacks` says it in words."""
+
+    given: str
+    entry: UserEntry
+    lacks: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +221,7 @@ class LaunchPlan:
     install_hint: str = ""
     installable: bool = False
     gate: Gate | None = None
+    needs: tuple[Need, ...] = ()
     acp: AcpPlan | None = None
     usage: Convention | None = None
     own_words: tuple[str, ...] = ()

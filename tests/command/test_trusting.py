@@ -12,11 +12,11 @@ import pytest
 
 from agentmux.trusting import settle
 from agentmux_launcher.launch import Launch
-from agentmux_launcher.manifest import Environment, Gate, LaunchPlan, TrustFile
+from agentmux_launcher.manifest import Environment, Gate, LaunchPlan, UserEntry
 from agentmux_launcher.person import Person
 
-LIST = TrustFile("config.json", '{"trusted_folders": ["{cwd}"]}', "~/.copilot", "COPILOT_HOME")
-OWN = TrustFile("trust/wd_{slug}", '{"root": "{cwd}", "at": {now}}', "~/.kimi", "KIMI_HOME")
+LIST = UserEntry("config.json", '{"trusted_folders": ["{cwd}"]}', "~/.copilot", "COPILOT_HOME")
+OWN = UserEntry("trust/wd_{slug}", '{"root": "{cwd}", "at": {now}}', "~/.kimi", "KIMI_HOME")
 GATE = Gate("folder", "skills of the folder", file=LIST)
 PLAN = LaunchPlan(
     agent="reviewer",
@@ -108,7 +108,7 @@ def test_with_leave_the_entry_is_written_and_said_once(launch):
         f"`copilot` trusts this folder from now on, by an entry in `{file}`; take it out there to take that back"
     ]
     expected = f'// Managed.\n{{\n  "first": "x",\n  "trusted_folders": [\n    "{launch.folder}"\n  ]\n}}\n'
-    assert files(launch) == {".copilot/config.json": expected.encode(), ".agentmux/trust.lock": b""}
+    assert files(launch) == {".copilot/config.json": expected.encode(), ".agentmux/user-files.lock": b""}
     assert (settle(trusted, nobody), settle(launch, nobody)) == ([], [])
     assert file.read_bytes() == expected.encode()
 
@@ -122,7 +122,7 @@ def test_a_file_that_is_ours_alone_is_named_as_such(launch, tmp_path):
         f"`copilot` trusts this folder from now on, by the new file `{file}`; remove that file to take that back"
     ]
     assert json.loads(file.read_bytes())["root"] == launch.folder
-    assert list(files(launch)) == [".agentmux/trust.lock"]
+    assert list(files(launch)) == [".agentmux/user-files.lock"]
 
 
 def test_a_person_is_asked_and_may_say_yes(launch):

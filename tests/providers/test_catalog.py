@@ -100,7 +100,8 @@ def test_no_field_may_be_left_out_or_invented(name):
         "formats",
     )
     own = ("tools", "tree", "families", "variants", "servers", "sub_agents", "skill_switches")
-    optional = {("lifetimes",), ("version_faults",), ("transcripts",), *(("layout", name) for name in own)}
+    optional = {("lifetimes",), ("version_faults",), ("transcripts",), ("before_launch",)}
+    optional |= {("layout", name) for name in own}
     optional |= {("instructions", "argv"), ("flag_delivery", "environment"), ("mcp", "denied_under")}
     optional |= {("skills", name) for name in ("beyond_limit", "behind_trust")}
     optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set"), ("acp", "authenticate")}

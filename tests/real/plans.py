@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentmux_compiler.lowering.gate import trust_file
+from agentmux_compiler.lowering.gate import trust_entry
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.writing.user_entry import added
 from agentmux_launcher.manifest import LaunchPlan, SessionServer, read
-from agentmux_launcher.trust import entry_for
+from agentmux_launcher.user_entry import entry_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ def _build(project: Path, provider: str, use: str, servers: str) -> Said:
 
 def trust(provider: Provider, home: Path, folder: Path) -> None:
     """Open the provider's gate for good, as the catalog says that it is done."""
-    file = trust_file(provider)
+    file = trust_entry(provider)
     if file is None:
         return
     entry = entry_for(file, str(folder), {"HOME": str(home)}, 1796000000)

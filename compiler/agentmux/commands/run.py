@@ -12,12 +12,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import launching, project, trusting
+from agentmux import launching, project
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, refuse
 from agentmux.launching import CannotLaunch, Given
+from agentmux.needs import meet
 from agentmux.preparation import Task, Wanted
 from agentmux.running import Asked, carry_out
+from agentmux.trusting import settle
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
@@ -102,7 +104,8 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     prompt = _prompt(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
     launch = launching.launch(ready, found, Path(task.root), session, given)
-    notes = [*trusting.settle(launch, somebody), *launching.notes(plan, found, os.environ)]
+    notes = meet(launch, somebody, allowed=arguments.prepare)
+    notes += [*settle(launch, somebody), *launching.notes(plan, found, os.environ)]
     if isinstance(session, Session):
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:

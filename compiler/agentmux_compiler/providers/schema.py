@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from agentmux_compiler.providers.schema_base import Argv, Controller, Facts, Group, Sourced, Unknown
 from agentmux_compiler.providers.schema_layout import Layout, Lifetimes, VersionFault
-from agentmux_compiler.providers.schema_machine import Switches, Transcripts, Trust, Variables, Window
+from agentmux_compiler.providers.schema_machine import Need, Switches, Transcripts, Trust, Variables, Window
 from agentmux_compiler.providers.schema_modes import Acp, Mode, Permissions
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -266,6 +266,7 @@ class Provider(Facts):
     variables: Variables
     switches: Switches
     trust: Trust
+    before_launch: tuple[Need, ...] = ()
     acp: Acp | None
     window: Window
     transcripts: Transcripts | Unknown = "unknown"

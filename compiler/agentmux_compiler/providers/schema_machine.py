@@ -49,7 +49,7 @@ class Trust(Sourced):
     It is opened for one launch by `argv` (`{cwd}` is the absolute folder), which the CLIs of the controllers `argv_for`
     take, or by the variables of `set`; for good by an `entry` in the user's own `file`, in that file's language. Both
     may hold `{cwd}`, its last name as a `{slug}`, the first 12 digits of its SHA-256 as `{digest}`, and `{now}` in
-    seconds since 1970 (`trust.py` of the launcher fills them in).
+    seconds since 1970 (`user_entry.py` of the launcher fills them in).
     """
 
     gate: Literal["none", "folder", "project-settings", "unknown"]
@@ -59,6 +59,18 @@ class Trust(Sourced):
     set: Mapping[str, str]
     file: str | Unknown | None
     entry: str | Unknown | None
+
+
+class Need(Sourced):
+    """What a CLI does not start without where its environment has the variable `given`.
+
+    That is an `entry` in the user's own `file`, in that file's language; `lacks` says in words what is missing.
+    """
+
+    given: str
+    file: str
+    entry: str
+    lacks: str
 
 
 class Window(Sourced):

@@ -1,4 +1,4 @@
-"""The file in which a CLI notes whom it trusts: where it is on this machine, and the entry that names a folder."""
+"""Entries for files of the user's own that a CLI reads: where such a file is here, and what is to stand in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentmux_launcher.managed import user_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentmux_launcher.manifest import TrustFile
+    from agentmux_launcher.manifest import UserEntry
 
 _LONGEST_SLUG = 40
 _DIGITS = 12
@@ -33,8 +33,8 @@ class Entry:
         return self.root / self.path
 
 
-def entry_for(file: TrustFile, folder: str, environ: Mapping[str, str], now: int) -> Entry:
-    """What makes a CLI trust an absolute folder. `environ` is the CLI's own, `now` in seconds since 1970."""
+def entry_for(file: UserEntry, folder: str, environ: Mapping[str, str], now: int) -> Entry:
+    """What a CLI that runs in an absolute folder is to find. `environ` is its own, `now` in seconds since 1970."""
     moved = environ.get(file.moved_by or "")
     path = file.path if moved else f"{file.folder}/{file.path}".removeprefix("~/")
     digits = hashlib.sha256(folder.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]

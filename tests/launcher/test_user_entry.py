@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agentmux_launcher.manifest import TrustFile
-from agentmux_launcher.trust import Entry, entry_for, slug
+from agentmux_launcher.manifest import UserEntry
+from agentmux_launcher.user_entry import Entry, entry_for, slug
 
-LIST = TrustFile("config.json", '{"trusted_folders": ["{cwd}"]}', "~/.copilot", "COPILOT_HOME")
-FOLDERS = TrustFile("trust/wd_{slug}_{digest}", '{"root": "{cwd}", "at": {now}000}', "~/.kimi-code", "KIMI_CODE_HOME")
+LIST = UserEntry("config.json", '{"trusted_folders": ["{cwd}"]}', "~/.copilot", "COPILOT_HOME")
+FOLDERS = UserEntry("trust/wd_{slug}_{digest}", '{"root": "{cwd}", "at": {now}000}', "~/.kimi-code", "KIMI_CODE_HOME")
 
 
 def test_an_entry_lies_below_the_home_of_the_user_or_the_folder_that_they_named():
@@ -31,7 +31,7 @@ def test_an_entry_names_the_folder_however_it_is_spelled():
 
 
 def test_a_folder_that_does_not_move_is_looked_for_at_home():
-    entry = entry_for(TrustFile(".t.json", "{}"), "/p", {"HOME": "/h"}, 7)
+    entry = entry_for(UserEntry(".t.json", "{}"), "/p", {"HOME": "/h"}, 7)
 
     assert entry == Entry(Path("/h"), ".t.json", "{}")
 
