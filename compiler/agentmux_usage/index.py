@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentmux_usage.sources import Source
 
 # So much is read before others get their turn.
-_PORTION = 64 << 20
+_PORTION = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)

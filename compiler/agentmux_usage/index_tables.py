@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
 VERSION = 1
+_MEMORY = "PRAGMA cache_size = -8192"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 
 _ROW = """
@@ -46,6 +47,7 @@ def connect(path: Path | None) -> sqlite3.Connection:
     if path is None:
         # An empty name is a file of its own that is deleted on closing, so that memory stays small.
         connection = sqlite3.connect("", isolation_level=None)
+        connection.execute(_MEMORY)
         connection.executescript(_TABLES)
         return connection
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +64,8 @@ def connect(path: Path | None) -> sqlite3.Connection:
 def _opened(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY, isolation_level=None)
     try:
+        connection.execute(_MEMORY)
+        connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             _make(connection)
     except sqlite3.Error:

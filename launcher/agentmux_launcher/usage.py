@@ -83,7 +83,8 @@ def normal(said: Tokens, convention: Convention) -> Tokens:
     if output is not None and said.reasoning:
         whole = output if convention.output_includes_reasoning else output + said.reasoning
         output = whole if convention.output_includes_reasoning is not None else None
-    return dataclasses.replace(said, input=given, output=output)
+    same = given == said.input and output == said.output
+    return said if same else dataclasses.replace(said, input=given, output=output)
 
 
 def plus(one: Tokens, two: Tokens) -> Tokens:
