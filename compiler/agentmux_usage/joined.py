@@ -36,11 +36,33 @@ def joined(kept: Kept, told: Iterable[Session], *, only_told: bool = False) -> I
 
 def _session(told: Session, ours: Sequence[Response], runs: _Runs) -> Session:
     """A transcript's session; of the ledger's responses those that it does not tell too."""
-    by_message = {each.message_id: each for each in ours if each.message_id is not None}
+    by_message = {each.message_id: each for each in _by_their_names(ours, told.responses)}
     responses = [_with_run(each, by_message.pop(each.message_id or "", None), runs) for each in told.responses]
     covered = {each.run_id for each in responses}
     left = [each for each in ours if each.message_id in by_message or each.run_id not in covered]
     return _built(told.provider, told.session_id, [*responses, *left])
+
+
+def _by_their_names(ours: Sequence[Response], told: Sequence[Response]) -> Iterator[Response]:
+    """The calls of the ledger that have an id, under that of the same call in the transcript.
+
+    Some CLIs name a call in their frames otherwise than in their transcript: it is the same one where time, prompt and
+    answer are.
+    """
+    names, known = ({each.message_id for each in side} for side in (told, ours))
+    unnamed = [each for each in told if each.message_id not in known]
+    for each in ours:
+        if each.message_id is None:
+            continue
+        twin = None if each.message_id in names else next((one for one in unnamed if _same(one, each)), None)
+        if twin is not None:
+            unnamed.remove(twin)
+        yield each if twin is None else replace(each, message_id=twin.message_id)
+
+
+def _same(one: Response, two: Response) -> bool:
+    figures = [(each.tokens.prompt, each.tokens.output, each.kind) for each in (one, two)]
+    return figures[0] == figures[1] and abs(one.time - two.time) <= SLACK
 
 
 def _with_run(told: Response, ours: Response | None, runs: _Runs) -> Response:

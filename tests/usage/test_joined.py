@@ -97,6 +97,12 @@ def test_what_only_the_ledger_has_stays():
     assert [each.message_id for each in found.responses] == ["m1", "m9"]
 
 
+def test_a_call_that_a_cli_names_otherwise_in_its_frames_is_counted_once():
+    (found,) = joined(Kept((RUN,), (replace(OURS, message_id="frame-1"),)), [session(TOLD)])
+
+    assert [(each.message_id, each.agent, each.usd) for each in found.responses] == [("m1", "reviewer", 0.5)]
+
+
 @pytest.mark.parametrize("more", [{"calls": None}, {"kind": "side", "calls": None}])
 def test_the_sum_of_a_turn_gives_way_to_the_calls_that_a_transcript_has_of_its_run(more):
     turn = replace(OURS, message_id=None, **more)
