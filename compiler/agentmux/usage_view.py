@@ -173,7 +173,8 @@ def _foot(report: Report, rows: Sequence[Row], shown: Shown) -> Iterator[str]:
     yield f"{_range(report, shown.zone)}, {report.zone}; {count(report.total.sessions, 'session')}"
     yield from _time(report)
     yield from _money(report)
-    if report.total.partial or any(row.measures.partial for row in rows):
+    shown_figures = {column.figure for column in FIGURES}
+    if any(shown_figures.intersection(each.partial) for each in (report.total, *(row.measures for row in rows))):
         yield "+ is at least: not every response states it"
     lost = [each for row in report.rows for each in row.breaks]
     if lost and not shown.breaks:

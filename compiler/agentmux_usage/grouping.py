@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, get_args
 
-from agentmux_usage.measure import Measuring, Rates
+from agentmux_usage.measure import Measuring, Part, Rates, part_of
 from agentmux_usage.measures import Row
 from agentmux_usage.zone import UTC, Zone
 
@@ -29,13 +29,15 @@ class Grouping:
         self._zone = zone
         self._groups: dict[tuple[str, ...], Group] = {}
 
-    def add(self, session: Session, breaks: Iterable[Break] = ()) -> None:
+    def add(self, session: Session, whole: Part, breaks: Iterable[Break] = ()) -> None:
+        """A session with at least one response, and what all of it adds up to."""
         parts: defaultdict[tuple[str, ...], list[Response]] = defaultdict(list)
         for response in session.responses:
             parts[self._key(response)].append(response)
         marks = {_mark(each.message_id, each.time): each for each in breaks}
         for key, part in parts.items():
-            self._groups.setdefault(key, Group()).add(part, marks)
+            summed = whole if len(parts) == 1 else part_of(part)
+            self._groups.setdefault(key, Group()).add(part, summed, marks)
 
     def rows(self, rates: Rates) -> tuple[Row, ...]:
         """By time the newest first, else those that read most first."""
@@ -64,9 +66,9 @@ class Group:
         self._models: set[str | None] = set()
         self._started, self._ended = float("inf"), float("-inf")
 
-    def add(self, part: Sequence[Response], marks: dict[str | float, Break]) -> None:
-        """Responses of one session, in the order of their time, and the breaks that they show."""
-        self._measuring.add(part)
+    def add(self, part: Sequence[Response], summed: Part, marks: dict[str | float, Break]) -> None:
+        """Responses of one session, in the order of their time, their sums, and the breaks that they may show."""
+        self._measuring.add(summed)
         own = [response for response in part if response.kind == "main"] or part
         self._agents |= {response.agent for response in own}
         self._providers.add(part[0].provider)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,12 +38,10 @@ class Sum:
     value: float | None = None
     whole: bool = True
 
-    def add(self, values: Iterable[float | None]) -> None:
-        every = list(values)
-        known = [value for value in every if value is not None]
-        if known:
-            self.value = (self.value or 0) + sum(known)
-        self.whole = self.whole and len(known) == len(every)
+    def add(self, other: Sum) -> None:
+        if other.value is not None:
+            self.value = other.value if self.value is None else self.value + other.value
+        self.whole = self.whole and other.whole
 
     @property
     def tokens(self) -> int | None:
@@ -54,25 +53,38 @@ class Sum:
         return self.value if self.whole else None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The sums of responses of one session. `prompts` are the turns of the person in them."""
+
+    session: tuple[str, str]
+    prompts: int
+    sums: Mapping[str, Sum]
+
+
+def part_of(responses: Sequence[Response]) -> Part:
+    """What responses of one session (at least one, in the order of their time) add up to."""
+    own = [response for response in responses if response.kind == "main" and not _empty(response)]
+    return Part(
+        session=(responses[0].provider, responses[0].session_id),
+        prompts=len({response.turn for response in own if response.turn > 0}),
+        sums={**_tokens(responses), **_money(responses), **(_contexts(own) if own else {})},
+    )
+
+
 class Measuring:
-    """Measures of a group, of which one session after the other is added."""
+    """Measures of a group, of which one part after the other is added."""
 
     def __init__(self) -> None:
         self._sums: defaultdict[str, Sum] = defaultdict(Sum)
         self._sessions: set[tuple[str, str]] = set()
         self._prompts = 0
 
-    def add(self, part: Sequence[Response]) -> None:
-        """Responses of one session, in the order of their time."""
-        if not part:
-            return
-        own = [response for response in part if response.kind == "main" and not _empty(response)]
-        self._sessions.add((part[0].provider, part[0].session_id))
-        self._prompts += len({response.turn for response in own if response.turn > 0})
-        self._add_tokens(part)
-        self._add_money(part)
-        if own:
-            self._add_contexts(own)
+    def add(self, part: Part) -> None:
+        self._sessions.add(part.session)
+        self._prompts += part.prompts
+        for name, each in part.sums.items():
+            self._sums[name].add(each)
 
     def measures(self, rates: Rates) -> Measures:
         sums = self._sums
@@ -99,34 +111,6 @@ class Measuring:
             partial=self._partial(),
         )
 
-    def _add_tokens(self, part: Sequence[Response]) -> None:
-        tokens, sums = [response.tokens for response in part], self._sums
-        writes = [_plus(each.cache_write, each.cache_write_1h) for each in tokens]
-        inputs = [each.input for each in tokens]
-        sums["cumulative_prefill"].add(each.prompt for each in tokens)
-        sums["cache_read"].add(each.cache_read for each in tokens)
-        sums["cache_write"].add(writes)
-        sums["uncached"].add(inputs)
-        sums["prefilled"].add(
-            None if fresh is None else fresh + (written or 0) for fresh, written in zip(inputs, writes, strict=True)
-        )
-        sums["output"].add(each.output for each in tokens)
-
-    def _add_money(self, part: Sequence[Response]) -> None:
-        """A response for which nothing was used costs nothing, whatever its price. CLIs reckon turns, not responses."""
-        self._sums["usd"].add(0.0 if _empty(response) else usd(response) for response in part)
-        self._sums["usd_reported"].add(response.usd for response in part if response.usd is not None)
-
-    def _add_contexts(self, own: Sequence[Response]) -> None:
-        """The agent's own calls: how many, where the session began, how large it has become."""
-        start, size = own[0].context, _both(own[-1].context, own[-1].tokens.output)
-        self._sums["context_start"].add([start])
-        self._sums["session_size"].add([size])
-        self._sums["added"].add([None if size is None or start is None else size - start])
-        turns = self._sums["turns"]
-        turns.add([sum(response.calls or 1 for response in own)])
-        turns.whole = turns.whole and all(response.calls is not None for response in own)
-
     def _partial(self) -> tuple[str, ...]:
         """The names of the sums that are bounds, and of the times that follow from them."""
         partial = {name for name, each in self._sums.items() if each.value is not None and not each.whole}
@@ -138,8 +122,50 @@ def measure(parts: Iterable[Sequence[Response]], rates: Rates) -> Measures:
     """The measures of a group; each part holds responses of one session, in the order of their time."""
     group = Measuring()
     for part in parts:
-        group.add(part)
+        if part:
+            group.add(part_of(part))
     return group.measures(rates)
+
+
+def _sum(values: Sequence[float | None]) -> Sum:
+    known = [value for value in values if value is not None]
+    return Sum(sum(known) if known else None, len(known) == len(values))
+
+
+def _tokens(responses: Sequence[Response]) -> dict[str, Sum]:
+    tokens = [response.tokens for response in responses]
+    inputs = [each.input for each in tokens]
+    writes = [_plus(each.cache_write, each.cache_write_1h) for each in tokens]
+    reads = [each.cache_read for each in tokens]
+    fresh = [None if new is None else new + (kept or 0) for new, kept in zip(inputs, writes, strict=True)]
+    whole = [None if new is None else new + (read or 0) for new, read in zip(fresh, reads, strict=True)]
+    return {
+        "cumulative_prefill": _sum(whole),
+        "cache_read": _sum(reads),
+        "cache_write": _sum(writes),
+        "uncached": _sum(inputs),
+        "prefilled": _sum(fresh),
+        "output": _sum([each.output for each in tokens]),
+    }
+
+
+def _money(responses: Sequence[Response]) -> dict[str, Sum]:
+    """A response for which nothing was used costs nothing, whatever its price. CLIs reckon turns, not responses."""
+    return {
+        "usd": _sum([0.0 if _empty(response) else usd(response) for response in responses]),
+        "usd_reported": _sum([response.usd for response in responses if response.usd is not None]),
+    }
+
+
+def _contexts(own: Sequence[Response]) -> dict[str, Sum]:
+    """The agent's own calls: how many, where the session began, how large it has become."""
+    start, size = own[0].context, _both(own[-1].context, own[-1].tokens.output)
+    return {
+        "turns": Sum(sum(response.calls or 1 for response in own), all(response.calls for response in own)),
+        "context_start": _sum([start]),
+        "session_size": _sum([size]),
+        "added": _sum([None if size is None or start is None else size - start]),
+    }
 
 
 def _empty(response: Response) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.usage import Tokens
     from agentmux_usage.response import Response
 
+# What is stored for five minutes, or for the backend's only lifetime; what is stored for an hour.
 SHORT, LONG = "5m", "1h"
 DAY = 86_400
 
@@ -41,21 +42,16 @@ def price_of(response: Response) -> Price | None:
 
 
 def _cost(tokens: Tokens, rates: Rates) -> float | None:
-    if tokens.cache_read and rates.read is None:
-        return None
-    parts = (
-        (tokens.input, rates.input),
-        (tokens.cache_read, rates.read),
-        (tokens.cache_write, _short(rates)),
-        (tokens.cache_write_1h, rates.stored(LONG)),
-        (tokens.output, rates.output),
-    )
-    return sum(count * (rate or 0.0) for count, rate in parts if count) / MILLION
-
-
-def _short(rates: Rates) -> float:
-    """What storing costs for five minutes, or for the backend's only lifetime."""
-    return rates.write.get(SHORT, min(rates.write.values(), default=rates.input))
+    dollars = (tokens.input or 0) * rates.input + (tokens.output or 0) * rates.output
+    if tokens.cache_read:
+        if rates.read is None:
+            return None
+        dollars += tokens.cache_read * rates.read
+    if tokens.cache_write:
+        dollars += tokens.cache_write * rates.write.get(SHORT, min(rates.write.values(), default=rates.input))
+    if tokens.cache_write_1h:
+        dollars += tokens.cache_write_1h * rates.stored(LONG)
+    return dollars / MILLION
 
 
 @functools.lru_cache(maxsize=4096)

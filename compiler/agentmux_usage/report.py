@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agentmux_usage.grouping import By, Grouping
-from agentmux_usage.measure import Measuring, Rates
+from agentmux_usage.measure import Measuring, Rates, part_of
 from agentmux_usage.measures import Report
 from agentmux_usage.priced import price_of
 from agentmux_usage.zone import UTC, Zone
@@ -77,10 +77,11 @@ def build_each(
         if not kept.responses:
             continue
         breaks = tuple(breaks_of(session))
-        total.add(kept.responses)
+        whole = part_of(kept.responses)
+        total.add(whole)
         missing.add(kept.responses)
         for group in groups:
-            group.add(kept, breaks)
+            group.add(kept, whole, breaks)
     measured = total.measures(asked.rates)
     return tuple(
         Report(

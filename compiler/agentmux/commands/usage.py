@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 
 def _said(arguments: argparse.Namespace, asked: Asked, there: Found, streams: Streams) -> int:
     """Print the report; the number of its rows."""
-    groupings: tuple[By, ...] = ("session",) if asked.by == "session" else ("session", asked.by)
+    both = arguments.format == "json" and asked.by != "session"
+    groupings: tuple[By, ...] = ("session", asked.by) if both else (asked.by,)
     reports = _reports(there, asked, groupings, there.sessions)
     streams.out.write(_shown(arguments, asked, reports, streams))
     return len(reports[0].rows)
