@@ -50,6 +50,7 @@ class RunRecord:
         self._ledger = ledger
         self._lost = ""
         self._written = 0
+        self._kept = 0
         self._began = time.time()
         self._usage: list[_Noted] = []
         self._seen: dict[str, float] = {}
@@ -111,6 +112,7 @@ class RunRecord:
         turn, usage = self._turn(controller.session_id), self._usage_rows()
         failure, session = self._failure_row(), self._session(controller)
         self._do(lambda known: known.turn(turn, usage, failure, session))
+        self._kept = len(self.account.turns)
         self._usage, self._failure, self._ended, self._began = [], None, False, time.time()
         self._seen.clear()
 
@@ -122,7 +124,8 @@ class RunRecord:
         self._do(lambda known: known.ended(self.run.run_id, exit_code))
 
     def _turn(self, session_id: str | None) -> rows.Turn:
-        turn = self.account.turns[-1] if self.account.turns else None
+        # A failure that follows a turn's end used nothing: what the turn used is written down already.
+        turn = self.account.turns[-1] if len(self.account.turns) > self._kept else None
         tokens = turn.tokens if turn else None
         size = window(self.account)
         return rows.Turn(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentmux_launcher import run_record
-from agentmux_launcher.events import Compaction, End, Text, Thinking, Usage
+from agentmux_launcher.events import Compaction, End, Failure, FailureClass, Text, Thinking, Usage
 from agentmux_launcher.ledger import Ledger, Run
 from agentmux_launcher.processes import Known
 from agentmux_launcher.run_folder import RunFolder
@@ -110,3 +110,14 @@ def test_the_session_holds_the_prefix_that_it_goes_on_with(record, ledger):
     assert ledger.session("claude", "s1").prefix == "prefix-1"
     (run,) = ledger.runs()
     assert (run.prefix, run.held) == ("prefix-2", "prefix-1")
+
+
+def test_a_failure_behind_the_end_of_a_turn_used_nothing(record, ledger):
+    for event in (call("m1"), End("done")):
+        record.event(event)
+    record.turn(CONTROLLER)
+    record.event(Failure(FailureClass.NO_OUTPUT, "nothing was said"))
+    record.turn(CONTROLLER)
+
+    assert [(turn.calls, turn.output_tokens) for turn in ledger.turns("r1")] == [(1, 4), (0, None)]
+    assert [row.class_ for row in ledger.failures("r1")] == ["no_output"]

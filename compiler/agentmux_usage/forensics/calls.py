@@ -80,16 +80,17 @@ def _stored(response: Response, own: Step | None, served: Serving, *, wrote: boo
     tokens = response.tokens
     if tokens.cache_read is None:
         return None
+    held = (own.stored or 0) if own else 0
     if wrote or (served.writes and tokens.cache_write is not None):
-        return tokens.cache_read + (tokens.cache_write or 0) + (tokens.cache_write_1h or 0)
+        written = (tokens.cache_write or 0) + (tokens.cache_write_1h or 0)
+        stored = tokens.cache_read + written
+        return stored if response.calls == 1 else min(stored, _context(held, written))
     if not (served.trusted or read):
         return None
     prompt = tokens.prompt
     if prompt is None or tokens.input is None:
         return None
-    if response.calls != 1:
-        prompt = min(prompt, _context((own.stored or 0) if own else 0, tokens.input))
-    return served.held(prompt)
+    return served.held(prompt if response.calls == 1 else min(prompt, _context(held, tokens.input)))
 
 
 def _context(held: int, computed: int) -> int:

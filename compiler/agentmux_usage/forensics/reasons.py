@@ -85,8 +85,8 @@ def _effort(case: Case) -> Cause | None:
         return None
     old, new = before.response.effort, now.effort
     # A transcript that does not say the effort has none to compare; a launch without one has the CLI's default.
-    launched = before.response.run_id is not None and now.run_id is not None
-    if old == new or not (launched or (old and new)):
+    launches = all(each.run_id and each.source is None for each in (before.response, now))
+    if old == new or not (launches or (old and new)):
         return None
     evidence = f"the effort was {_named(old)} and is {_named(new)}"
     return Cause(Reason.EFFORT, evidence, *_planned(case, Reason.EFFORT))
