@@ -64,6 +64,6 @@ def told(notes: Mapping[str, int]) -> list[str]:
 
 def _name(sources: Sequence[Source]) -> str:
     """One index for each choice of sources, so that no other choice has to be read anew."""
-    told = sorted(f"{each.reader}\0{each.root.absolute()}\0{each.patterns}\0{each.convention}" for each in sources)
-    digest = hashlib.sha256("\n".join(told).encode("utf-8", "surrogatepass")).hexdigest()
+    told = {f"{each.reader}\0{(each.asked or each.root).absolute()}\0{each.convention}" for each in sources}
+    digest = hashlib.sha256("\n".join(sorted(told)).encode("utf-8", "surrogatepass")).hexdigest()
     return f"usage-{digest[:16]}.sqlite3"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
-VERSION = 1
+VERSION = 2
 _MEMORY = "PRAGMA cache_size = -8192"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 
@@ -111,6 +111,8 @@ def facts_of(response: Response) -> tuple[Any, ...]:
         response.plan,
         response.prefix,
         response.cwd,
+        response.calls,
+        response.vendor,
     )
 
 
@@ -137,7 +139,7 @@ def row_of(response: Response, file: int, strand: int) -> tuple[Any, ...]:
 
 def response_of(row: Sequence[Any], strand: Sequence[Any], path: str | None) -> Response:
     """The response of a row in the order of `COLUMNS`, with what `facts_of` gave."""
-    provider, session, model, kind, thread, agent, effort, version, run, plan, prefix, cwd = strand
+    provider, session, model, kind, thread, agent, effort, version, run, plan, prefix, cwd, calls, vendor = strand
     return Response(
         provider,
         session,
@@ -159,6 +161,8 @@ def response_of(row: Sequence[Any], strand: Sequence[Any], path: str | None) -> 
         prefix,
         cwd,
         path,
+        calls,
+        vendor,
     )
 
 

@@ -11,21 +11,68 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentmux_compiler.providers import NAMES, load_provider, text_of
 from agentmux_launcher.managed import user_folder
+from agentmux_launcher.run_folder import FRAMES, PLAN, PROCESSES
 from agentmux_launcher.usage import Convention
-from agentmux_usage.sources import Source
+from agentmux_usage.sources import Source, matching
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from agentmux_compiler.providers.schema import Provider
     from agentmux_compiler.providers.schema_machine import Transcripts
 
 FACTS = "transcripts.json"
+_NAMED = ("**/*.jsonl", "**/*.json")
+# What our own runs have beside their frames.
+_OURS = (FRAMES, PLAN, PROCESSES)
+_HEAD = 1 << 18
+# Words that only this format has, the first that is found; within a text their quotes would be escaped.
+_SIGNS = (
+    ((b'"session_meta"',), "codex"),
+    ((b'"projectHash"',), "gemini"),
+    ((b'"systemPayload"',), "qwen"),
+    ((b'"usageMetadata"',), "qwen"),
+    ((b'"sessionId"', b'"type"'), "claude"),
+)
 
 
 def own_sources(environ: Mapping[str, str], kept: Path | None = None) -> tuple[Source, ...]:
     """The CLIs' own folders that are there. `kept` is a folder in which the catalog's facts are kept, ready to read."""
     return tuple(source for source in _catalog(environ, kept) if source.root.is_dir())
+
+
+def named_sources(paths: Iterable[Path], kept: Path | None = None) -> tuple[tuple[Source, ...], tuple[Path, ...]]:
+    """What lies at paths and below them, by what each file begins with.
+
+    Then the files that were named, or that hold lines of JSON, and are of no known format.
+    """
+    known = {reader: (name, Convention(*facts)) for name, _, _, formats, facts in _facts(kept) for reader in formats}
+    known["run"] = ("", Convention("the run's own plan", "calls", input_includes_cached=None))
+    sources, strange = [], []
+    for asked in paths:
+        for path in sorted({asked} if asked.is_file() else set(matching(asked, _NAMED)), key=os.fsencode):
+            reader = format_of(path)
+            if reader:
+                provider, convention = known[reader]
+                sources.append(Source(provider, reader, path.absolute(), (), convention, asked.absolute()))
+            elif reader is None and (path == asked or path.suffix == ".jsonl"):
+                strange.append(path)
+    return tuple(sources), tuple(strange)
+
+
+def format_of(path: Path) -> str | None:
+    """The name of the reader of a file; an empty one for what has nothing to say of usage, None for what is unknown."""
+    if path.name in _OURS:
+        return "run" if path.name == FRAMES and (path.parent / PLAN).is_file() else ""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return None
+    found = next((reader for words, reader in _SIGNS if all(word in head for word in words)), None)
+    if path.suffix == ".json":
+        return "gemini-json" if found == "gemini" else None
+    return found if head.strip() else ""
 
 
 def _catalog(environ: Mapping[str, str], kept: Path | None) -> Iterator[Source]:

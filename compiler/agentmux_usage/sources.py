@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from agentmux_launcher.usage import Convention
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """Files of one reader: those below `root` that fit one of `patterns`, or `root` itself where it is a file.
 
-    In a pattern `*` stands within a name, and `**/` for any folders.
+    In a pattern `*` stands within a name, and `**/` for any folders. `asked` is the path that somebody named, where the
+    source was found below it.
     """
 
     provider: str
@@ -26,6 +27,7 @@ class Source:
     root: Path
     patterns: tuple[str, ...]
     convention: Convention
+    asked: Path | None = None
 
 
 def files_of(source: Source) -> Iterator[Path]:
@@ -33,10 +35,15 @@ def files_of(source: Source) -> Iterator[Path]:
     if source.root.is_file():
         yield source.root
         return
-    for pattern in source.patterns:
+    yield from matching(source.root, source.patterns)
+
+
+def matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    """The files below a folder that fit one of some patterns, maybe more than once."""
+    for pattern in patterns:
         folder, _, _ = pattern[: pattern.index("*")].rpartition("/")
         fit = _pattern(pattern[len(folder) + bool(folder) :])
-        below = source.root / folder
+        below = root / folder
         yield from (below / path for path in _below(below, "") if fit.match(path))
 
 

@@ -15,6 +15,7 @@ READERS = {
     "gemini": ("gemini", "GeminiReader"),
     "gemini-json": ("gemini", "GeminiFileReader"),
     "qwen": ("qwen", "QwenReader"),
+    "run": ("run", "RunReader"),
 }
 
 
