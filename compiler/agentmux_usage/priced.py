@@ -60,11 +60,11 @@ def _on_day(vendor: str | None, provider: str, model: str | None, day: int) -> P
     if not plain(model):
         return None
     date = UTC.local(day * DAY).date()
-    found = (price(each, model, date) for each in _vendors(vendor, provider, model or ""))
+    found = (price(each, model, date) for each in vendors(vendor, provider, model or ""))
     return next((each for each in found if each is not None), None)
 
 
-def _vendors(vendor: str | None, provider: str, model: str) -> Iterator[str]:
+def vendors(vendor: str | None, provider: str, model: str) -> Iterator[str]:
     """Who may serve it: who is said to; else whom the model's name begins with, and those whom the provider asks."""
     if vendor is not None:
         yield vendor

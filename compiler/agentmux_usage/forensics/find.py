@@ -66,7 +66,7 @@ def _told(step: Step, expected: int, cause: Cause, predicted: int | None) -> Bre
         lost=lost,
         reason=cause.reason,
         evidence=cause.evidence,
-        usd=cost(step.serving, response, lost, lifetime_of(step)),
+        usd=cost(response, lost, lifetime_of(step)),
         line=cause.line,
         predicted=predicted,
         message_id=response.message_id,

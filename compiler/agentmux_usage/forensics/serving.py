@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.backends import choose, load_backend
 from agentmux_compiler.prefix.models import matches, model_id
-from agentmux_compiler.prefix.prices import break_cost, price
+from agentmux_compiler.prefix.prices import break_cost
 from agentmux_compiler.prefix.reuse import Terms, terms
-from agentmux_compiler.providers import canonical, load_provider
+from agentmux_usage.priced import price_of, vendors
 
 if TYPE_CHECKING:
     from agentmux_compiler.lowered import PlanPrefix
@@ -60,7 +59,7 @@ class Serving:
 
 def serving(response: Response, prefix: PlanPrefix | None) -> Serving:
     """By the plan that was launched, else by the provider's own vendor and the model's name."""
-    vendor = prefix.vendor if prefix else response.vendor or vendor_of(response.provider, response.model)
+    vendor = prefix.vendor if prefix else next(vendors(response.vendor, response.provider, response.model or ""), None)
     lifetime = prefix.lifetime if prefix else None
     name = prefix.backend if prefix else choose(vendor or "", response.model)
     marked = prefix is None or any(segment.breakpoint for segment in prefix.segments)
@@ -76,15 +75,6 @@ def _serving(vendor: str | None, name: str, model: str | None, lifetime: str | N
     return Serving(vendor, name, rules, bool(backend.usage.written), backend.usage.trust == "yes")
 
 
-@functools.lru_cache(maxsize=256)
-def vendor_of(provider: str, model: str | None) -> str | None:
-    """Who serves a model that a CLI names: the part before the slash, else the CLI's usual vendor."""
-    if model and "/" in model:
-        return model.partition("/")[0]
-    name = canonical(provider)
-    return next(iter(load_provider(name).vendors), None) if name else None
-
-
 def same_model(vendor: str | None, one: str | None, two: str | None) -> bool:
     """Whether two names mean one model; a name that is not there means any."""
     if one is None or two is None:
@@ -93,9 +83,6 @@ def same_model(vendor: str | None, one: str | None, two: str | None) -> bool:
     return old == new or matches(old, (f"{new}-20*",)) or matches(new, (f"{old}-20*",))
 
 
-def cost(serving: Serving, response: Response, lost: int, lifetime: str | None) -> float | None:
-    """Dollars more for `lost` tokens than reading them would have cost, at the price of that day."""
-    if serving.vendor is None:
-        return None
-    day = dt.datetime.fromtimestamp(response.time, dt.UTC)
-    return break_cost(price(serving.vendor, response.model, day), lost, lifetime, response.context or 0)
+def cost(response: Response, lost: int, lifetime: str | None) -> float | None:
+    """Dollars more for `lost` tokens than reading them would have cost, at the price of that time."""
+    return break_cost(price_of(response), lost, lifetime, response.context or 0)
