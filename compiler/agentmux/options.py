@@ -274,6 +274,9 @@ def _usage(parser: argparse.ArgumentParser) -> None:
     text = "read these files or folders of transcripts, and nothing else"
     parser.add_argument("--import", metavar="PATH", nargs="+", action="extend", default=[], dest="imported", help=text)
     parser.add_argument("--html", metavar="FILE", help="write one page with pictures instead; it needs no network")
+    parser.add_argument("--parquet", metavar="DIR", help="write Parquet files instead (needs DuckDB)")
+    text = "send spans and a histogram by OTLP over HTTP instead (needs the OpenTelemetry SDK)"
+    parser.add_argument("--otlp", metavar="URL", help=text)
     parser.add_argument("--breaks", action="store_true", help="list every broken cache: lost tokens, why, and where")
     parser.add_argument("--limit", metavar="N", type=_rows, help="so many rows; 0: all (default: 30 in a table)")
     rate = _rate("--prefill-rate")
@@ -429,8 +432,8 @@ COMMANDS = {
     "usage": Command(
         "what sessions used, what it cost, what broke the cache; works in any folder",
         "[--by WHAT] [--since D] [--until D] [--zone Z] [--provider P] [--agent A] [--import PATH...]\n"
-        "                      [--html FILE] [--breaks] [--limit N] [--prefill-rate N] [--decode-rate N]\n"
-        "                      [--format FORMAT]",
+        "                      [--html FILE] [--parquet DIR] [--otlp URL] [--breaks] [--limit N]\n"
+        "                      [--prefill-rate N] [--decode-rate N] [--format FORMAT]",
         _usage,
         "Reads the ledger of agentmux and the transcripts that CLIs leave in their own folders, changes nothing there\n"
         "and asks nobody. RATIO is PREFILL, the context read on every turn, by SIZE, what the session holds.\n\n"

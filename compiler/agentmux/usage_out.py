@@ -1,32 +1,98 @@
-"""What `agentmux usage` gives away: one page of HTML."""
+"""What `agentmux usage` gives away instead of a table: a page, Parquet files, spans for a receiver of OTLP."""
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux.errors import CannotRun
+from agentmux_usage.export.outlet import CannotExport, Outlet, counted
 from agentmux_usage.priced import usd
+from agentmux_usage.report import build_each, within
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Iterable, Iterator
 
     from agentmux.streams import Stream
+    from agentmux.usage_sources import Found
+    from agentmux_usage.breaks import Break
     from agentmux_usage.grouping import By
-    from agentmux_usage.measures import Report
+    from agentmux_usage.report import Asked
     from agentmux_usage.response import Session
 
 # The tables of the page besides that of sessions.
 GROUPS: tuple[By, ...] = ("agent", "provider", "model", "day")
 
 
-def write_page(path: str, reports: Sequence[Report], sessions: Sequence[Session], err: Stream) -> None:
-    """Write the page; the first report is by session, the others are tables of their own.
+def give_away(arguments: argparse.Namespace, asked: Asked, there: Found, err: Stream) -> int:
+    """Hand every session to all that was asked for, and say where it went; the number of sessions.
 
     Raises:
-        OSError: it cannot be written.
+        CannotRun: something does not take it.
     """
-    from agentmux_usage.page import page  # noqa: PLC0415  loads jinja2
+    count = 0
+    try:
+        with contextlib.ExitStack() as stack:
+            outlets = [stack.enter_context(contextlib.closing(each)) for each in _outlets(arguments, asked, there)]
+            for session in there.sessions:
+                kept = asked.of(session)
+                if kept.responses:
+                    count += 1
+                    breaks = within(kept, there.breaks_of(session))
+                    for outlet in outlets:
+                        outlet.take(kept, breaks)
+            for outlet in outlets:
+                err.line(outlet.finish())
+    except CannotExport as error:
+        raise CannotRun(error.message, remedy=error.remedy) from error
+    return count
 
-    text = page(reports[0], sessions, price=usd, groups=reports[1:])
-    Path(path).write_bytes(text.encode("utf-8", "backslashreplace"))
-    err.line(f"wrote `{path}`")
+
+def _outlets(arguments: argparse.Namespace, asked: Asked, there: Found) -> Iterator[Outlet]:
+    if arguments.html:
+        yield Page(Path(arguments.html), asked, there)
+    if arguments.parquet:
+        from agentmux_usage.export.parquet import Parquet  # noqa: PLC0415  looks for DuckDB
+
+        yield Parquet(Path(arguments.parquet))
+    if arguments.otlp:
+        from agentmux_usage.export.otlp import Otlp  # noqa: PLC0415  looks for OpenTelemetry
+
+        yield Otlp(arguments.otlp)
+
+
+class Page:
+    """Writes one page, which holds all sessions at once."""
+
+    def __init__(self, path: Path, asked: Asked, there: Found) -> None:
+        self._path = path
+        self._asked = asked
+        self._there = there
+        self._sessions: list[Session] = []
+        self._breaks: dict[tuple[str, str], tuple[Break, ...]] = {}
+
+    def take(self, session: Session, breaks: Iterable[Break]) -> None:
+        self._sessions.append(session)
+        self._breaks[session.provider, session.session_id] = tuple(breaks)
+
+    def finish(self) -> str:
+        from agentmux_usage.page import page  # noqa: PLC0415  loads jinja2
+
+        built = build_each(self._sessions, self._asked, ("session", *GROUPS), self._breaks_of)
+        sources, notes = tuple(self._there.sources), tuple(self._there.notes)
+        sessions, *groups = (replace(each, sources=sources, notes=(*notes, *each.notes)) for each in built)
+        text = page(sessions, self._sessions, price=usd, groups=groups)
+        try:
+            self._path.write_bytes(text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            raise CannotExport(f"cannot write `{self._path}`: {(error.strerror or str(error)).lower()}") from error
+        return f"wrote {counted(len(self._sessions), 'sessions')} to `{self._path}`"
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def _breaks_of(self, session: Session) -> tuple[Break, ...]:
+        return self._breaks[session.provider, session.session_id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.clis import shown
@@ -18,7 +19,6 @@ from agentmux_usage.response import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from agentmux_usage.forensics import Known
     from agentmux_usage.report import Asked
@@ -50,21 +50,51 @@ def found(paths: Sequence[str], asked: Asked, environ: Mapping[str, str]) -> Fou
     """
     ledger, index = path_of(environ), managed.home(environ) / INDEX
     kept = _kept(ledger)
-    sources = _sources(asked, environ, index)
     there = Found((), _breaks(kept, asked, ledger))
-    if not paths:
-        there.looked.append(f"{shown(ledger, environ)}{'' if ledger.exists() else ' (not there)'}")
-        there.sources += [shown(ledger, environ)] if kept.responses else []
-    for folder in _folders(sources):
-        there.looked.append(f"{shown(folder, environ)}{'' if folder.exists() else ' (not there)'}")
-        there.sources += [shown(folder, environ)] if folder.exists() else []
+    if paths:
+        sources = _named(paths, index, there)
+        there.sources += [shown(Path(path), environ) for path in paths]
+    else:
+        sources = _own(asked, environ, index)
+        _say_where(there, ledger, kept, sources, environ)
     told = _gathered(sources, asked, index, there.notes) if sources else ()
     there.sessions = joined(kept, told, only_told=bool(paths))
     return there
 
 
+def _say_where(there: Found, ledger: Path, kept: Kept, sources: Sequence[Source], environ: Mapping[str, str]) -> None:
+    there.looked.append(_place(ledger, environ))
+    there.sources += [shown(ledger, environ)] if kept.responses else []
+    for folder in _folders(sources):
+        there.looked.append(_place(folder, environ))
+        there.sources += [shown(folder, environ)] if folder.exists() else []
+
+
+def _place(path: Path, environ: Mapping[str, str]) -> str:
+    return f"{shown(path, environ)}{'' if path.exists() else ' (not there)'}"
+
+
+def _named(paths: Sequence[str], index: Path, there: Found) -> Sequence[Source]:
+    """The sources at paths that were named; what is nobody's is noted, and refused where it was named itself."""
+    from agentmux_usage.places import named_sources  # noqa: PLC0415  only where there may be transcripts
+
+    missing = next((path for path in paths if not Path(path).exists()), None)
+    if missing is not None:
+        raise CannotRun(f"`{missing}` is not there")
+    sources, strange = named_sources(map(Path, paths), index)
+    refused = next((path for path in map(Path, paths) if path in strange), None)
+    if refused is not None:
+        known = "Claude Code, Codex, Gemini and Qwen write transcripts that are known; a run's folder is read too"
+        raise CannotRun(f"`{refused}` is no transcript of a known format", notes=[known])
+    there.looked += paths
+    if strange:
+        first = f"`{strange[0]}`" + (f" and {len(strange) - 1:,} more" if len(strange) > 1 else "")
+        there.notes.append(f"left out, being of no known format: {first}")
+    return sources
+
+
 def _folders(sources: Iterable[Source]) -> list[Path]:
-    """The folders in which the files of sources lie, each once."""
+    """The folders in which the files of the CLIs' own sources lie, each once."""
     found = (
         source.root / pattern[: pattern.index("*")].rpartition("/")[0]
         for source in sources
@@ -82,7 +112,7 @@ def _kept(ledger: Path) -> Kept:
         raise CannotRun(f"the ledger cannot be read: {error}", remedy=remedy) from error
 
 
-def _sources(asked: Asked, environ: Mapping[str, str], index: Path) -> Sequence[Source]:
+def _own(asked: Asked, environ: Mapping[str, str], index: Path) -> Sequence[Source]:
     from agentmux_usage.places import own_sources  # noqa: PLC0415  only where there may be transcripts
 
     return [each for each in own_sources(environ, index) if not asked.providers or each.provider in asked.providers]

@@ -34,7 +34,7 @@ class Grouping:
         parts: defaultdict[tuple[str, ...], list[Response]] = defaultdict(list)
         for response in session.responses:
             parts[self._key(response)].append(response)
-        marks = {_mark(each.message_id, each.time): each for each in breaks}
+        marks = {mark(each.message_id, each.time): each for each in breaks}
         for key, part in parts.items():
             summed = whole if len(parts) == 1 else part_of(part)
             self._groups.setdefault(key, Group()).add(part, summed, marks)
@@ -76,7 +76,7 @@ class Group:
         self._started = min(self._started, part[0].time)
         self._ended = max(self._ended, part[-1].time)
         if marks:
-            found = (marks.get(_mark(response.message_id, response.time)) for response in part)
+            found = (marks.get(mark(response.message_id, response.time)) for response in part)
             self._breaks += [each for each in found if each is not None]
 
     def row(self, key: str, rates: Rates) -> Row:
@@ -92,7 +92,7 @@ class Group:
         )
 
 
-def _mark(message_id: str | None, time: float) -> str | float:
+def mark(message_id: str | None, time: float) -> str | float:
     """What finds the response of a break."""
     return time if message_id is None else message_id
 

@@ -26,7 +26,7 @@ def joined(kept: Kept, told: Iterable[Session], *, only_told: bool = False) -> I
     ours: defaultdict[tuple[str, str], list[Response]] = defaultdict(list)
     for response in kept.responses:
         ours[response.provider, response.session_id].append(response)
-    runs = _Runs(kept.runs)
+    runs = _Runs(kept)
     for session in told:
         yield _session(session, ours.pop((session.provider, session.session_id), []), runs)
     if not only_told:
@@ -120,11 +120,13 @@ class _Span:
 class _Runs:
     """The runs of the ledger, by the session that they went on with and by their time."""
 
-    def __init__(self, runs: Iterable[Run]) -> None:
+    def __init__(self, kept: Kept) -> None:
         self._spans: defaultdict[tuple[str, str | None], list[_Span]] = defaultdict(list)
-        for run in runs:
+        last = {response.run_id: response.time for response in kept.responses}
+        for run in kept.runs:
             key = None if run.controller == TERMINAL else run.session_id
-            end = float("inf") if run.ended is None and run.running else (run.ended or run.started)
+            lost = max(run.started, last.get(run.run_id, run.started))
+            end = float("inf") if run.ended is None and run.running else (run.ended or lost)
             self._spans[run.provider, key].append(_Span(run, run.started, end))
 
     def of(self, response: Response) -> Run | None:

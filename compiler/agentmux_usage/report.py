@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agentmux_usage.grouping import By, Grouping
+from agentmux_usage.grouping import By, Grouping, mark
 from agentmux_usage.measure import Measuring, Rates, part_of
 from agentmux_usage.measures import Report
 from agentmux_usage.priced import price_of
@@ -98,6 +98,12 @@ def build_each(
         )
         for group in groups
     )
+
+
+def within(session: Session, breaks: Iterable[Break]) -> tuple[Break, ...]:
+    """The breaks that the responses of a session show; of one that was cut, those that are left."""
+    marks = {mark(response.message_id, response.time) for response in session.responses}
+    return tuple(each for each in breaks if mark(each.message_id, each.time) in marks)
 
 
 class Missing:

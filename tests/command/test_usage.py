@@ -42,7 +42,8 @@ def home(tmp_path):
 def run(run_id, agent, provider, model, started):
     known = {"effort": "high", "permission": "ask", "cli_version": "1", "plan": None, "prefix": None}
     owner = {"project": "/p", "folder": "/p/run", "controller": "subprocess", "pid": 1, "pid_started": "never"}
-    return Run(run_id=run_id, agent=agent, provider=provider, model=model, started=started, **owner, **known)
+    times = {"started": started, "ended": started + 60}
+    return Run(run_id=run_id, agent=agent, provider=provider, model=model, **times, **owner, **known)
 
 
 def turn(run_id, model, session, began):
@@ -172,10 +173,105 @@ def test_a_rate_that_is_none_is_the_builds_affair(usage, tmp_path, text):
 def test_a_page_is_written_and_the_table_is_not(usage, tmp_path):
     code, out, err = usage("--html", tmp_path / "usage.html")
 
-    assert (code, out, err) == (0, "", f"wrote `{tmp_path / 'usage.html'}`\n")
+    assert (code, out, err) == (0, "", f"wrote 2 sessions to `{tmp_path / 'usage.html'}`\n")
     text = (tmp_path / "usage.html").read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
     assert "s1-4c1f9d20" in text
+
+
+@pytest.mark.usefixtures("home")
+def test_all_that_is_given_away_gets_what_was_asked_for_and_the_breaks_in_it(usage, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    code, out, err = usage("--since", "2026-12-01", "--agent", "reviewer", "--parquet", tmp_path / "out")
+
+    assert (code, out, err) == (0, "", f"wrote 1 response, 1 session, 1 break to `{tmp_path / 'out'}`\n")
+    with duckdb.connect() as database:
+        found = database.execute(f"SELECT message_id FROM '{tmp_path / 'out' / 'breaks.parquet'}'").fetchall()  # noqa: S608
+    assert found == [("m3",)]
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--html", "nowhere/usage.html"), "cannot write `nowhere/usage.html`: no such file or directory"),
+        (("--otlp", "nonsense"), "`nonsense` is no address of an OTLP receiver"),
+    ],
+)
+def test_what_cannot_be_given_away_is_said(usage, words, message):
+    code, out, err = usage(*words)
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}\n")
+
+
+LINES = (
+    {"message": "m2", "time": "2026-11-30T00:53:49.000Z", "output": 600},
+    {"message": "m4", "time": "2026-11-30T00:54:10.000Z", "output": 50},
+    {"message": "m9", "time": "2026-11-29T00:00:00.000Z", "output": 70},
+)
+
+
+def transcript(path):
+    """What the CLI itself wrote of the session that the ledger has too: a call of both, and two that only it has."""
+    lines = [
+        {
+            "type": "assistant",
+            "sessionId": "s1-4c1f9d20",
+            "timestamp": line["time"],
+            "requestId": f"q-{line['message']}",
+            "cwd": "/p",
+            "version": "2.1.332",
+            "message": {
+                "id": line["message"],
+                "role": "assistant",
+                "model": "claude-opus-5",
+                "content": [{"type": "text", "text": "An answer."}],
+                "usage": {
+                    "input_tokens": 15,
+                    "cache_read_input_tokens": 40_000,
+                    "cache_creation_input_tokens": 2_000,
+                    "output_tokens": line["output"],
+                },
+            },
+        }
+        for line in LINES
+    ]
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_what_a_transcript_and_the_ledger_tell_is_counted_once(usage, home):
+    transcript(home / ".claude" / "projects" / "-p" / "s1-4c1f9d20.jsonl")
+    value = json.loads(usage("--by", "agent", "--format", "json")[1])
+
+    (session,) = (each for each in value["sessions"] if each["provider"] == "claude")
+    assert session["turns"] == 5  # m1 and m3 of the ledger, m4 and m9 of the transcript, m2 of both
+    assert session["output"] == 400 + 600 + 500 + 50 + 70
+    agents = {row["key"]: row["turns"] for row in value["rows"]}
+    assert agents == {"reviewer": 4, "tester": 1, "-": 1}
+    assert value["sources"] == ["~/.agentmux/ledger.sqlite3", "~/.claude/projects"]
+
+
+@pytest.mark.usefixtures("home")
+def test_paths_that_are_named_are_all_that_is_read_and_the_ledger_still_knows_whose_they_are(usage, tmp_path):
+    transcript(tmp_path / "copy" / "s1.jsonl")
+    (tmp_path / "copy" / "notes.jsonl").write_text('{"my": "notes"}\n', encoding="utf-8")
+    value = json.loads(usage("--by", "agent", "--format", "json", "--import", tmp_path / "copy")[1])
+
+    assert {row["key"]: row["turns"] for row in value["rows"]} == {"reviewer": 4, "-": 1}
+    assert value["sources"] == [str(tmp_path / "copy")]
+    assert value["notes"] == [f"left out, being of no known format: `{tmp_path / 'copy' / 'notes.jsonl'}`"]
+
+
+def test_a_path_that_is_not_there_or_nobodys_is_refused(usage, tmp_path):
+    (tmp_path / "notes.txt").write_text("my notes\n", encoding="utf-8")
+    refused = [usage("--import", tmp_path / name) for name in ("nothing", "notes.txt")]
+
+    assert [(code, out, err.splitlines()[0]) for code, out, err in refused] == [
+        (2, "", f"error: `{tmp_path / 'nothing'}` is not there"),
+        (2, "", f"error: `{tmp_path / 'notes.txt'}` is no transcript of a known format"),
+    ]
 
 
 def test_where_nothing_is_it_says_where_it_looked_and_what_would_fill_it(usage):

@@ -168,3 +168,13 @@ def test_of_runs_that_follow_at_once_the_nearest_made_a_response(time, run):
     (found,) = joined(Kept((RUN, second)), [told])
 
     assert [response.run_id for response in found.responses] == [run]
+
+
+def test_a_run_whose_launcher_is_gone_lasted_until_its_last_call():
+    gone = replace(RUN, ended=None)
+    times = {"m2": 12.0, "m1": 15.0, "m3": 19.0}
+    told = session(*(replace(TOLD, message_id=name, time=time) for name, time in times.items()))
+    (found,) = joined(Kept((gone,), (replace(OURS, time=15.0),)), [told])
+
+    agents = {each.message_id: each.agent for each in found.responses}
+    assert agents == {"m2": "reviewer", "m1": "reviewer", "m3": None}

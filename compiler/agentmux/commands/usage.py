@@ -19,13 +19,12 @@ from agentmux_usage.report import build_each
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from agentmux.streams import Streams
     from agentmux_usage.grouping import By
     from agentmux_usage.measures import Report
     from agentmux_usage.report import Asked
-    from agentmux_usage.response import Session
 
 # Rows that people get unless they ask for more.
 ROWS = 30
@@ -34,7 +33,12 @@ ROWS = 30
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
     asked = asked_of(arguments, os.environ, time.time())
     there = found(arguments.imported, asked, os.environ)
-    rows = _given_away(arguments, asked, there, streams) if arguments.html else _said(arguments, asked, there, streams)
+    if arguments.html or arguments.parquet or arguments.otlp:
+        from agentmux.usage_out import give_away  # noqa: PLC0415  only for those who ask
+
+        rows = give_away(arguments, asked, there, streams.err)
+    else:
+        rows = _said(arguments, asked, there, streams)
     if not rows:
         for line in usage_view.nothing(there.looked):
             streams.err.line(line)
@@ -45,25 +49,10 @@ def _said(arguments: argparse.Namespace, asked: Asked, there: Found, streams: St
     """Print the report; the number of its rows."""
     both = arguments.format == "json" and asked.by != "session"
     groupings: tuple[By, ...] = ("session", asked.by) if both else (asked.by,)
-    reports = _reports(there, asked, groupings, there.sessions)
+    built = build_each(there.sessions, asked, groupings, there.breaks_of)
+    reports = [replace(each, sources=tuple(there.sources), notes=(*there.notes, *each.notes)) for each in built]
     streams.out.write(_shown(arguments, asked, reports, streams))
     return len(reports[0].rows)
-
-
-def _given_away(arguments: argparse.Namespace, asked: Asked, there: Found, streams: Streams) -> int:
-    """Write what was asked for; the number of sessions in it."""
-    from agentmux import usage_out  # noqa: PLC0415  only for those who ask
-
-    sessions = list(there.sessions)
-    reports = _reports(there, asked, ("session", *usage_out.GROUPS), sessions)
-    kept = [each for each in map(asked.of, sessions) if each.responses]
-    usage_out.write_page(arguments.html, reports, kept, streams.err)
-    return len(kept)
-
-
-def _reports(there: Found, asked: Asked, groupings: Sequence[By], sessions: Iterable[Session]) -> list[Report]:
-    built = build_each(sessions, asked, groupings, there.breaks_of)
-    return [replace(each, sources=tuple(there.sources), notes=(*there.notes, *each.notes)) for each in built]
 
 
 def _shown(arguments: argparse.Namespace, asked: Asked, reports: Sequence[Report], streams: Streams) -> str:
