@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import astuple, replace
 from datetime import UTC, datetime
@@ -66,6 +67,21 @@ def test_sums_read_back_are_exact(session, breaks, tmp_path):
         "responses.parquet",
         "sessions.parquet",
     ]
+
+
+def test_the_documented_queries_answer(session, breaks, tmp_path, monkeypatch, repository):
+    written(tmp_path / "usage", (session, breaks))
+    monkeypatch.chdir(tmp_path)
+    text = (repository / "docs" / "usage-export.md").read_text(encoding="utf-8")
+
+    with duckdb.connect() as database:
+        by_week, by_line, by_provider = (
+            database.execute(query).fetchall() for query in re.findall(r"```sql\n(.*?)```", text, re.DOTALL)
+        )
+
+    assert [(row[0], row[1].date().isoformat(), row[3]) for row in by_week] == [("reviewer", "2026-06-01", 38.9)]
+    assert by_line == [("bundles/style.md", 7, 1, 10, 0.0)]
+    assert by_provider == [("claude", 1, 20.0)]
 
 
 def test_columns_have_types_and_times_are_utc(session, breaks, tmp_path):
