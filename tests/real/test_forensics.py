@@ -51,24 +51,15 @@ class Project:
     def edit(self, rules):
         (self.folder / "bundles" / "style.md").write_text(rules, encoding="utf-8")
 
-    def __call__(self, *words):
+    def __call__(self, *words, code=0):
         command = [sys.executable, "-m", "agentmux", *words]
-        child = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=240,
-            encoding="utf-8",
-        )
-        assert child.returncode == 0, child.stderr
+        pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "encoding": "utf-8"}
+        child = subprocess.run(command, cwd=self.folder, env=self.env, check=False, timeout=240, **pipes)
+        assert child.returncode == code, child.stderr
         return child.stdout
 
-    def turn(self, prompt, *words):
-        self("run", "tester", prompt, *words, "--output", "json", "--timeout", "200")
+    def turn(self, prompt, *words, code=0):
+        self("run", "tester", prompt, *words, "--output", "json", "--timeout", "200", code=code)
 
     @property
     def breaks(self):
@@ -157,3 +148,16 @@ def test_another_key_of_the_cache_is_named(project, provider, words, reason):
     (found,) = here.breaks
     assert told(found, "reason", "turn") == (reason, 3)
     assert abs(found["lost_tokens"] - here.lost) <= 0.05 * here.lost
+
+
+def test_a_compaction_is_named(project):
+    here = project("claude", "flag")
+
+    # A turn in which the model says nothing ends as a failure.
+    here.turn("/compact", "--resume", code=1)
+    here.turn("Go on.", "--resume")
+
+    (found,) = here.breaks
+    after = here.recorder.turns[-1].usage
+    assert found["reason"] == "compaction"
+    assert (found["observed"], found["expected"] > found["observed"]) == (after.cache_read_tokens, True)
