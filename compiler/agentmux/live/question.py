@@ -85,7 +85,9 @@ def _text(given: dict[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _change(given: dict[str, Any]) -> list[tuple[str, str]]:
-    old, new = ((_text(given, names) or "").split("\n") for names in (OLD, NEW))
+    texts = [_text(given, names) or "" for names in (OLD, NEW)]
+    cut = -1 if all(text.endswith("\n") for text in texts) else None
+    old, new = (text.split("\n")[:cut] for text in texts)
     if len(old) + len(new) > TOO_LONG:
         lines = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
     else:

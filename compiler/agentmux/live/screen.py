@@ -6,6 +6,7 @@ resized, and a long line is the terminal's to fold: what is copied is what was w
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from rich.console import Console
 from agentmux.live.column import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.text import Text
 
@@ -31,10 +32,11 @@ LOWEST = 4  # rows of a terminal in which there is place for more than text
 class Screen:
     """Collects what is finished; `draw` writes it, and the rows below, at once."""
 
-    def __init__(self, out: Stream) -> None:
+    def __init__(self, out: Stream, size: Callable[[], tuple[int, int]] | None = None) -> None:
         self._out = out
+        self._size = size or (lambda: size_of(out))
         self._console = Console(
-            file=out.file,
+            file=io.StringIO(),  # what is rendered is captured
             force_terminal=True,
             color_system="standard" if out.color else None,
             no_color=False,
@@ -47,8 +49,16 @@ class Screen:
         self._below = ""
         self._prompt = ""
         self._gone = False
-        self.width, self._height = self._size()
-        self._column = Column(self.width)
+        width, self._height = self._size()
+        self._column = Column(width)
+
+    @property
+    def width(self) -> int:
+        """Cells in a row, now."""
+        width, self._height = self._size()
+        if width != self._column.width:
+            self._column.resize(width)
+        return width
 
     def text(self, text: str) -> None:
         """Text that goes on where the last ended; nothing in it drives a terminal."""
@@ -60,10 +70,10 @@ class Screen:
     def line(self, line: Text) -> None:
         """A line of its own."""
         self.end_line()
+        self._leave_prompt()
         self._waiting.append(self._rendered(line) + "\n")
 
     def end_line(self) -> None:
-        self._leave_prompt()
         if self._column.open:
             self._waiting.append("\n")
             self._column.end()
@@ -78,15 +88,14 @@ class Screen:
         self._write(prompt)
 
     def answered(self, *, line: bool) -> None:
-        """The person wrote something; the terminal showed its end too, if it was a whole line."""
-        if self._prompt and not line:
-            self._waiting.append("\n")
+        """The person wrote something; the terminal showed its end too, if it was a whole `line`."""
+        if self._prompt and bool(self._waiting) == line:
+            self._waiting = self._waiting[1:] if line else ["\n"]
         self._prompt = ""
 
     def draw(self, rows: Sequence[Text]) -> None:
         """Write what is finished and put `rows` below; nothing is written where nothing changed."""
-        self._follow_size()
-        below = "" if self._prompt or not self._has_room(rows) else self._placed(rows)
+        below = self._placed(rows) if not self._prompt and self._has_room(rows) else ""
         if not self._waiting and below == self._below:
             return
         parts = [ERASE_BELOW] if self._below else []
@@ -100,7 +109,7 @@ class Screen:
             self._waiting.append("\n")
 
     def _has_room(self, rows: Sequence[Text]) -> bool:
-        return bool(rows) and self._column.safe and self._height >= LOWEST
+        return bool(rows) and self.width > 0 and self._column.safe and self._height >= LOWEST
 
     def _placed(self, rows: Sequence[Text]) -> str:
         """The rows from the first free one on; the cursor ends where it began."""
@@ -115,19 +124,6 @@ class Screen:
             self._console.print(line, soft_wrap=True, end="")
         return captured.get()
 
-    def _follow_size(self) -> None:
-        width, self._height = self._size()
-        if width != self.width:
-            self.width = width
-            self._column.resize(width)
-
-    def _size(self) -> tuple[int, int]:
-        try:
-            width, height = os.get_terminal_size(self._out.file.fileno())
-        except (OSError, ValueError):
-            return USUAL
-        return width or USUAL[0], height or USUAL[1]
-
     def _write(self, text: str) -> None:
         """A terminal that went away shows nothing more; the run goes on to its end."""
         try:
@@ -135,3 +131,12 @@ class Screen:
                 self._out.write(text)
         except OSError:
             self._gone = True
+
+
+def size_of(out: Stream) -> tuple[int, int]:
+    """Columns and rows of a terminal; one that does not know has the usual ones."""
+    try:
+        width, height = os.get_terminal_size(out.file.fileno())
+    except (OSError, ValueError):
+        return USUAL
+    return width or USUAL[0], height or USUAL[1]

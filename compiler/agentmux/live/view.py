@@ -32,7 +32,7 @@ from agentmux_launcher.events import (
 from agentmux_launcher.window import near_compaction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agentmux.run_host import About
     from agentmux.streams import Stream
@@ -48,14 +48,15 @@ ANSWERS = {"allow_once": "allowed", "allow_always": "allowed in this session", "
 class LiveView:
     """Draws at most every `PAUSE`; between two drawings things wait."""
 
-    def __init__(self, out: Stream, about: About) -> None:
+    def __init__(self, out: Stream, about: About, size: Callable[[], tuple[int, int]] | None = None) -> None:
         self._about = about
-        self._screen = Screen(out)
+        self._screen = Screen(out, size)
         self._folding = Folding()
         self._account = Account()
         self._person: Person | None = None
         self._chat = False
         self._prompts = False
+        self._asked: str | None = None
         self._text: list[str] = []
         self._message: str | None = None
         self._warned = False
@@ -90,16 +91,15 @@ class LiveView:
     def question(self, asked: Permission) -> None:
         self._end_thought()
         self._put(question.question(asked, self._screen.width))
+        self._asked = None if self._prompts else asked.id
         self._prompt()
 
     def typed(self, line: str | None) -> None:
         """What was typed while no prompt stood was not shown."""
         if self._prompts:
-            self._screen.answered(line=line is not None)
+            self._no_prompt(line=line is not None)
         elif self._chat and line and line.strip():
             self._put([Line(f"{PROMPT}{visible(line)}", status.DIM)])
-        self._prompts = False
-        self._echo(on=False)
         self._soon()
 
     def remaining(self) -> float | None:
@@ -111,7 +111,7 @@ class LiveView:
 
     def close(self) -> None:
         """Nothing is left below, and a line says what the run came to."""
-        self._screen.answered(line=False)
+        self._no_prompt(line=False)
         self._finish()
         if said := status.summary(self._account, self._about.elapsed()):
             self._screen.line(Line(said, status.DIM))
@@ -152,12 +152,13 @@ class LiveView:
             case ToolResult():
                 lines = self._folding.returned(event, now, width)
             case End(stop_reason):
-                ended = [] if stop_reason in EXPECTED else [_dim(f"the turn ended: {stop_reason}")]
-                lines = [*self._folding.end(width), *ended]
+                lines = [*self._folding.end(width), *_ended(stop_reason)]
+                self._flush()
+                self._screen.end_line()
             case Failure():
                 lines = [*self._folding.end(width), words.failure(aside(event) or "")]
             case Permission(chosen=str(chosen)):
-                self._folding.answered(event.tool_call_id, now)
+                self._settled(event, now)
                 lines = [_answered(event, chosen)]
             case Plan(steps):
                 lines = self._folding.planned(steps, width)
@@ -186,11 +187,13 @@ class LiveView:
         for line in lines:
             self._screen.line(line)
 
-    def _flush(self, *, all_of_it: bool = True) -> None:
-        """Half an end of a line waits for the other half."""
+    def _flush(self, *, whole: bool = True) -> None:
+        """Unless the `whole` text is wanted, half an end of a line waits, and a half line while somebody writes."""
         text, self._text = "".join(self._text), []
-        if not all_of_it and text.endswith("\r"):
-            text, self._text = text[:-1], ["\r"]
+        if not whole:
+            end = text.rfind("\n") + 1 if self._prompts else len(text) - text.endswith("\r")
+            text, rest = text[:end], text[end:]
+            self._text = [rest] if rest else []
         if text:
             self._screen.text(readable(text))
 
@@ -203,20 +206,31 @@ class LiveView:
 
     def _prompt(self) -> None:
         self._screen.end_line()
-        self._echo(on=True)
         self._screen.prompt(PROMPT)
+        self._echo(on=True)
         self._prompts, self._due = True, None
 
+    def _no_prompt(self, *, line: bool) -> None:
+        self._screen.answered(line=line)
+        self._prompts, self._asked = False, None
+        self._echo(on=False)
+
+    def _settled(self, event: Permission, now: float | None) -> None:
+        """Answered, or withdrawn while the person thinks about it."""
+        self._folding.answered(event.tool_call_id, now)
+        if self._asked == event.id:
+            self._no_prompt(line=False)
+
     def _soon(self) -> None:
-        """Draw, now if the last time is long enough ago."""
+        """Draw, now if the last time is long enough ago and nobody writes."""
         now = time.monotonic()
-        due = self._drawn + PAUSE
+        due = (now if self._prompts else self._drawn) + PAUSE
         self._due = due if self._due is None else min(due, self._due)
-        if now >= due:
+        if now >= self._due:
             self._draw()
 
     def _draw(self) -> None:
-        self._flush(all_of_it=False)
+        self._flush(whole=False)
         elapsed = self._about.elapsed()
         row = self._folding.row(self._about.clock(), self._screen.width)
         parts = status.status(self._about.agent, self._about.provider, self._about.model, self._account, elapsed)
@@ -232,6 +246,10 @@ class LiveView:
 
 def _dim(line: str) -> Line:
     return Line(visible(line), status.DIM)
+
+
+def _ended(stop_reason: str) -> list[Line]:
+    return [] if stop_reason in EXPECTED else [_dim(f"the turn ended: {stop_reason}")]
 
 
 def _answered(event: Permission, chosen: str) -> Line:

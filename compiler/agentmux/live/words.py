@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TELLING = ("command", "cmd", "file_path", "filePath", "path", "dir_path", "pattern", "query", "url", "description")
 FIRST, LAST = 2, 6  # lines of a failed tool's output that are shown
 LONGEST = 240  # characters of one of them
-ROOM = 24  # cells that the outcome of a call takes
+LEAST_ROOM, MOST_ROOM = 12, 24  # cells for what became of a call
 MARK = "• "
 SIGNS = {"completed": "[x]", "in_progress": "[>]"}
 MOST_STEPS = 12
@@ -44,9 +44,9 @@ def one_line(value: Any) -> str:
 
 def call(name: str, given: Any, width: int, mark: str = MARK) -> Text:
     """A tool and its input, with room for what became of it in a row of `width` cells."""
-    line = Text(mark, "dim")
+    line = Text.assemble((mark, "dim"))
     line.append(head(visible(name), max(1, width - 4)), "cyan")
-    room = width - ROOM - line.cell_len
+    room = width - max(LEAST_ROOM, min(width // 4, MOST_ROOM)) - line.cell_len
     said = brief(given)
     if said and room > 1:
         line.append(f" {head(said, room)}", "dim")
@@ -105,6 +105,6 @@ def steps(planned: Sequence[Step], width: int) -> list[Text]:
 def failure(line: str) -> Text:
     """A failure's card: what failed stands out, the evidence is as it was said."""
     kind, colon, rest = visible(line).partition(": ")
-    card = Text(kind, "bold red")
+    card = Text.assemble((kind, "bold red"))
     card.append(colon + rest)
     return card
