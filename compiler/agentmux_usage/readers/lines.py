@@ -59,7 +59,7 @@ class Lines:
         if not block:
             return
         if block.count(b"}\n{") + 1 != block.count(b"\n") or block[:1] != b"{" or block[-2:] != b"}\n":
-            self.notes[NOT_JSON] += sum(_is_stray(line) for line in block.split(b"\n"))
+            self.notes.update(NOT_JSON for line in block.split(b"\n") if _is_stray(line))
         size, places = len(block), [0] * len(self.markers)
         end = 0
         while True:
