@@ -103,7 +103,7 @@ def _names(report: Report, rows: Sequence[Row], zone: Zone) -> list[list[str]]:
     key, short = _NOUNS[report.by], _short_ids(rows) if report.by in {"session", "turn"} else {}
     columns = [[key, *(short.get(row.key, row.key) for row in rows)]]
     if report.by in {"session", "turn"}:
-        columns.insert(0, ["ENDED", *(_minute(row.ended, zone) for row in rows)])
+        columns.insert(0, ["LATEST", *(_minute(row.ended, zone) for row in rows)])
     for name in ("agent", "provider", "model"):
         values = [getattr(row, name) for row in rows]
         if report.by in {"session", "turn"} and any(values):
