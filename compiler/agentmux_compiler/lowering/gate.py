@@ -17,9 +17,10 @@ HOME = "~"
 def gate_of(site: Site) -> Gate | None:
     """None where the CLI has none, or nobody knows."""
     provider, trust = site.provider, site.provider.trust
-    if trust.gate in {"none", "unknown"}:
+    controller = controller_of(provider, site.use)
+    if trust.gate in {"none", "unknown"} or controller in trust.absent_for:
         return None
-    openable = bool(trust.set or trusting(provider, controller_of(provider, site.use)))
+    openable = bool(trust.set or trusting(provider, controller))
     return Gate(trust.gate, trust.drops, trust.set, openable, None if openable else trust_entry(provider))
 
 

@@ -169,7 +169,7 @@ def _behind_trust(site: Site) -> list[Diagnostic]:
         rules.UNTRUSTED_SERVER.at(
             site.agent.place("mcp"),
             f"`{name}` starts these servers only where the user trusts the folder",
-            help=", or ".join([f"start `{name}` there once and trust the folder", *by_session]),
+            help=", or ".join(["start it with `agentmux run --trust`", *by_session]),
         )
     ]
 

@@ -114,7 +114,7 @@ def _behind_trust(site: Site) -> list[Diagnostic]:
     fault = rules.UNTRUSTED_SKILL.at(
         site.agent.place("skills"),
         f"`{name}` lists these skills only where the user trusts the folder",
-        help=f"start `{name}` there once and trust the folder",
+        help="start it with `agentmux run --trust`",
     )
     return [fault]
 

@@ -46,6 +46,7 @@ class Switches(Sourced):
 class Trust(Sourced):
     """A gate that drops a project's files without a word: `gate` what it asks about, `drops` what it holds back.
 
+    The CLIs of the controllers `absent_for` have no such gate.
     It is opened for one launch by `argv` (`{cwd}` is the absolute folder), which the CLIs of the controllers `argv_for`
     take, or by the variables of `set`; for good by an `entry` in the user's own `file`, in that file's language. Both
     may hold `{cwd}`, its last name as a `{slug}`, the first 12 digits of its SHA-256 as `{digest}`, and `{now}` in
@@ -54,6 +55,7 @@ class Trust(Sourced):
 
     gate: Literal["none", "folder", "project-settings", "unknown"]
     drops: str
+    absent_for: tuple[Controller, ...]
     argv: Argv
     argv_for: tuple[Controller, ...]
     set: Mapping[str, str]

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from agentmux_compiler.providers.schema import Provider
+    from agentmux_compiler.providers.schema_machine import Switch
     from agentmux_compiler.providers.schema_modes import Mode
+
+    Columns = Mapping[str, Callable[[Provider], str]]
 
 PERMISSIONS = ("plan", "ask", "edit", "auto", "bypass")
 NONE = "-"
@@ -39,6 +42,13 @@ WORK = """
 
 A permission that a provider cannot enforce is refused. `session` servers are named when the launcher makes a session.
 """
+BEFORE = """
+## What they ask for, and what they can be told not to do
+
+`run --trust` opens a gate *for the run*, or for good by an entry in a file of the user's own; one that every launch
+opens by a variable is *open*. The three habits are turned off where `opt_out` of the project asks for it: by variables,
+by arguments, or (*by hand*) by nothing that a launch may set. A CLI that has no such habit has `-`.
+"""
 NOT_RUN = """
 ## What was not run, and why
 
@@ -62,11 +72,19 @@ def document() -> str:
         "Lost without trust": _untrusted,
     }
     work = {"Permissions": _permissions, "MCP servers": _servers, "Goes on": _goes_on}
-    parts = (HEAD, RUN, *_table(run, catalog), TEXT, *_table(text, catalog), WORK, *_table(work, catalog))
-    return "".join((*parts, NOT_RUN, *map(_not_run, catalog)))
+    before = {
+        "Trust": _opened_by,
+        "Its folder": lambda each: _quoted(each.variables.config_dir),
+        "Telemetry": lambda each: _habit(each.switches.telemetry),
+        "Updates": lambda each: _habit(each.switches.updates),
+        "Uploads": lambda each: _habit(each.switches.uploads),
+    }
+    pages: Mapping[str, Columns] = {RUN: run, TEXT: text, WORK: work, BEFORE: before}
+    parts = [part for head, columns in pages.items() for part in (head, *_table(columns, catalog))]
+    return "".join((HEAD, *parts, NOT_RUN, *map(_not_run, catalog)))
 
 
-def _table(columns: Mapping[str, Callable[[Provider], str]], catalog: Iterable[Provider]) -> Iterator[str]:
+def _table(columns: Columns, catalog: Iterable[Provider]) -> Iterator[str]:
     yield "\n"
     rows = ([f"`{each.name}`", *(cell(each) for cell in columns.values())] for each in catalog)
     for row in (["Provider", *columns], ["---"] * (len(columns) + 1), *rows):
@@ -74,7 +92,7 @@ def _table(columns: Mapping[str, Callable[[Provider], str]], catalog: Iterable[P
 
 
 def _quoted(text: str | None) -> str:
-    return NONE if text is None else f"`{text}`"
+    return NONE if text is None else text if text == "unknown" else f"`{text}`"
 
 
 def _package(provider: Provider) -> str:
@@ -105,6 +123,25 @@ def _own_text(provider: Provider) -> str:
 def _untrusted(provider: Provider) -> str:
     trust = provider.trust
     return NONE if trust.gate == "none" else trust.drops
+
+
+def _opened_by(provider: Provider) -> str:
+    trust = provider.trust
+    if trust.gate == "none":
+        return NONE
+    if trust.set and trust.set.items() <= provider.variables.set.items():
+        return "open"
+    if trust.set or provider.controller in trust.argv_for:
+        return "for the run"
+    return _quoted(trust.file)
+
+
+def _habit(switch: Switch | str | None) -> str:
+    if switch is None or isinstance(switch, str):
+        return switch or NONE
+    if switch.set:
+        return ", ".join(f"`{name}={value}`" for name, value in switch.set.items())
+    return _quoted(" ".join(switch.argv)) if switch.argv else f"by hand: `{switch.key}` in `{switch.file}`"
 
 
 def _servers(provider: Provider) -> str:
