@@ -27,16 +27,16 @@ _WIDEST = 48
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One agent's columns in one path; `values` has one figure for each period."""
+    """One agent's columns in one path; `values` has one figure for each period, null where there is none."""
 
     agent: str
     colour: int
     path: str
-    values: tuple[float, ...]
+    values: tuple[float | None, ...]
 
     @property
-    def total(self) -> float:
-        return sum(self.values)
+    def total(self) -> float | None:
+        return sum_known(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,14 @@ class DayChart:
     values: tuple[Tick, ...]
 
     @property
-    def totals(self) -> tuple[float, ...]:
-        return tuple(sum(column) for column in zip(*(each.values for each in self.series), strict=True))
+    def totals(self) -> tuple[float | None, ...]:
+        return tuple(map(sum_known, zip(*(each.values for each in self.series), strict=True)))
 
-    def text(self, value: float) -> str:
+    def text(self, value: float | None) -> str:
         return dollars(value) if self.priced else compact(value)
+
+    def cell(self, value: float | None) -> str:
+        return "" if value is None else self.text(value)
 
 
 def day_chart(responses: Iterable[Response], zone: Zone, price: Callable[[Response], float | None]) -> DayChart:
@@ -68,9 +71,9 @@ def day_chart(responses: Iterable[Response], zone: Zone, price: Callable[[Respon
     priced = any(usd is not None for _, _, usd, _ in rows)
     costs = [(day, agent, usd if priced else _anew(response)) for day, agent, usd, response in rows]
     period, start = _period([day for day, _, _ in costs])
-    sums: dict[str, dict[date, float]] = defaultdict(lambda: defaultdict(float))
+    sums: dict[str, dict[date, float | None]] = defaultdict(dict)
     for day, agent, cost in costs:
-        sums[agent][start(day)] += cost or 0.0
+        sums[agent][start(day)] = sum_known((sums[agent].get(start(day)), cost))
     periods = _all_periods({day for agent in sums.values() for day in agent}, start)
     series = _series(_folded(sums), periods)
     unpriced = sum(usd is None for _, _, usd, _ in rows)
@@ -104,26 +107,27 @@ def _all_periods(seen: Iterable[date], start: Callable[[date], date]) -> tuple[d
     return tuple(dict.fromkeys(start(ends[0] + timedelta(days=index)) for index in range(count)))
 
 
-def _folded(sums: Mapping[str, Mapping[date, float]]) -> dict[str, Mapping[date, float]]:
+def _folded(sums: Mapping[str, Mapping[date, float | None]]) -> dict[str, Mapping[date, float | None]]:
     """The costliest agents, each with a colour of its own, and one sum of all others."""
-    order = sorted(sums, key=lambda agent: (-sum(sums[agent].values()), agent.encode("utf-8", "surrogatepass")))
-    shown = {agent: sums[agent] for agent in order[:_COLOURS]}
-    rest: dict[date, float] = defaultdict(float)
+    order = sorted(
+        sums, key=lambda agent: (-(sum_known(sums[agent].values()) or 0), agent.encode("utf-8", "surrogatepass"))
+    )
+    shown: dict[str, Mapping[date, float | None]] = {agent: sums[agent] for agent in order[:_COLOURS]}
+    rest: dict[date, float | None] = {}
     for agent in order[_COLOURS:]:
         for day, cost in sums[agent].items():
-            rest[day] += cost
+            rest[day] = sum_known((rest.get(day), cost))
     return shown | ({f"{len(order) - _COLOURS} {OTHERS}": rest} if rest else {})
 
 
-def _series(sums: Mapping[str, Mapping[date, float]], periods: Sequence[date]) -> list[Series]:
+def _series(sums: Mapping[str, Mapping[date, float | None]], periods: Sequence[date]) -> list[Series]:
     return [
-        Series(agent, colour, "", tuple(sums[agent].get(day, 0.0) for day in periods))
-        for colour, agent in enumerate(sums)
+        Series(agent, colour, "", tuple(sums[agent].get(day) for day in periods)) for colour, agent in enumerate(sums)
     ]
 
 
 def _drawn(series: list[Series], periods: Sequence[date], *, priced: bool, period: str, unpriced: int) -> DayChart:
-    totals = [sum(column) for column in zip(*(each.values for each in series), strict=True)]
+    totals = [sum_known(column) or 0 for column in zip(*(each.values for each in series), strict=True)]
     values = ticks_to(max(totals, default=0))
     scale = Scale(0, values[-1], BOTTOM, TOP)
     step = min(float(_WIDEST * 2), (RIGHT - LEFT) / max(len(periods), 1))
@@ -131,11 +135,12 @@ def _drawn(series: list[Series], periods: Sequence[date], *, priced: bool, perio
     below = [0.0] * len(periods)
     drawn = []
     for each in series:
+        above = [low + (value or 0) for low, value in zip(below, each.values, strict=True)]
         pieces = [
-            box(LEFT + index * step + step * 0.12, scale.at(below[index]), step * 0.76, scale.at(below[index] + value))
-            for index, value in enumerate(each.values)
+            box(LEFT + (index + 0.12) * step, scale.at(low), step * 0.76, scale.at(high))
+            for index, (low, high) in enumerate(zip(below, above, strict=True))
         ]
-        below = [low + value for low, value in zip(below, each.values, strict=True)]
+        below = above
         drawn.append(Series(each.agent, each.colour, "".join(pieces), each.values))
     return DayChart(
         priced,
@@ -146,6 +151,12 @@ def _drawn(series: list[Series], periods: Sequence[date], *, priced: bool, perio
         _labels(periods, step, period),
         tuple(Tick(scale.at(value), tick(write(value))) for value in values),
     )
+
+
+def sum_known(figures: Iterable[float | None]) -> float | None:
+    """The sum of what is known; null where nothing is."""
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known else None
 
 
 def _named(day: date, period: str) -> str:

@@ -57,22 +57,23 @@ def _mark(number: int, found: Break, left: float, radius: int, scale: Scale, wid
 
 
 def placed(breaks: Iterable[Break], session: Session) -> tuple[list[tuple[Break, int]], list[Break]]:
-    """The breaks of the agent's own calls, each with its place among these from 0, in that order; and all others."""
+    """The breaks of the agent's own calls, each with its place among these from 0, in that order; and all others.
+
+    A response is found by its message where that is known, else by its moment: the number of a break counts also what a
+    range of days leaves out.
+    """
     places = {id(response): index for index, response in enumerate(session.main)}
+    known: dict[str | float, Response] = {}
+    for response in session.responses:
+        known.setdefault(response.time, response)
+        known.setdefault(response.message_id or response.time, response)
     inside: list[tuple[Break, int]] = []
     outside: list[Break] = []
     for found in breaks:
-        place = places.get(id(_response_of(found, session)))
+        shown = known.get(found.message_id or found.time) or known.get(found.time)
+        place = places.get(id(shown))
         if place is None:
             outside.append(found)
         else:
             inside.append((found, place))
     return sorted(inside, key=lambda each: each[1]), outside
-
-
-def _response_of(found: Break, session: Session) -> Response | None:
-    """By the message where it is known, else by its moment; the number counts also what a range of days leaves out."""
-    for response in session.responses:
-        if found.message_id is not None and response.message_id == found.message_id:
-            return response
-    return next((response for response in session.responses if response.time == found.time), None)

@@ -23,8 +23,8 @@ def test_dollars_by_agent_and_day(response):
 
     assert (chart.priced, chart.period, chart.unpriced) == (True, "day", 0)
     assert chart.periods == ("2026-06-01", "2026-06-02", "2026-06-03")
-    assert sums(chart) == {"tester": (0, 0, 3), "reviewer": (2, 0, 0)}
-    assert chart.totals == (2, 0, 3)
+    assert sums(chart) == {"tester": (None, None, 3), "reviewer": (2, None, None)}
+    assert chart.totals == (2, None, 3)
     assert [each.path.count("M") for each in chart.series] == [1, 1]
     assert [tick.text for tick in chart.values] == ["$0", "$1", "$2", "$3"]
 
@@ -53,6 +53,16 @@ def test_what_has_no_price_is_counted_and_in_no_column(response):
     chart = day_chart(responses, UTC, lambda one: None if one.model == "x" else 1.5)
 
     assert (chart.unpriced, sums(chart)) == (1, {"reviewer": (1.5,)})
+
+
+def test_an_agent_without_any_price_has_no_cost_rather_than_none(response):
+    responses = [response(read=100), response(DAY, model="x", agent="tester")]
+
+    chart = day_chart(responses, UTC, lambda one: None if one.model == "x" else 1.5)
+
+    assert sums(chart) == {"reviewer": (1.5, None), "tester": (None, None)}
+    assert [chart.text(each.total) for each in chart.series] == ["$1.50", "\N{EN DASH}"]
+    assert [chart.cell(total) for total in chart.totals] == ["$1.50", ""]
 
 
 def test_the_costliest_have_a_colour_each_and_the_rest_one(response):
