@@ -197,7 +197,7 @@ class Acp(Controller):
         self._turn_id, frame = self._peer.request(PROMPT, prompt)
         self.interrupted = self._remarked = False
         self._heard_at = time.monotonic()
-        self._due = self._heard_at + self._acp.quiet_seconds
+        self._due = self._heard_at + min(self._acp.quiet_seconds, self._acp.silent_seconds)
         self._phase.waits(PROMPT, self._acp.silent_seconds)
         self._send(frame)
 
@@ -233,7 +233,7 @@ class Acp(Controller):
             self._heard_at = now
             self._due = now + self._acp.quiet_seconds
         elif quiet < self._acp.quiet_seconds:
-            self._due = self._heard_at + self._acp.quiet_seconds
+            self._due = self._heard_at + min(self._acp.quiet_seconds, self._acp.silent_seconds)
         else:
             self._remark(quiet)
             self._due = self._heard_at + self._acp.silent_seconds

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from agentmux_launcher.events import Event, Session
-from agentmux_launcher.failure_table import table_for
 from agentmux_launcher.pty import SpawnError, spawn
-from agentmux_launcher.reading import Ended, Reader, Reading
+from agentmux_launcher.reading import Ended, Reader, reading_of
 from agentmux_launcher.startup import first_turn
 from agentmux_launcher.supervise import (
     GRACE,
@@ -159,13 +158,10 @@ class Controller:
         """The process that ran has ended, and all it said was heard."""
 
     def _begin(self, slots: Mapping[str, str]) -> Child:
-        plan = self.launch.plan
         process = spawn(self._command(slots), self.launch.wiring, self.launch.size)
         self.listener.started(process.known)
         self.child = Child(process, self._inbox, self._grace)
-        self._reader = Reader(
-            Reading(plan.frames, table_for(plan.provider, plan.frames), self.start, lasting=self.lasting), self._watch
-        )
+        self._reader = Reader(reading_of(self.launch.plan, self.start, lasting=self.lasting), self._watch)
         self._why, self._first, self.finishing, self.interrupted = "itself", False, False, False
         return self.child
 
