@@ -13,7 +13,7 @@ import pytest
 
 from agentmux_compiler.prefix.played import player_of
 from agentmux_launcher.ledger import Ledger
-from agentmux_launcher.recorder import Recorder
+from agentmux_launcher.recorder import Answer, Recorder, Script
 from agentmux_launcher.recorder.cache import MovableClock
 from agentmux_usage.breaks import Line, Reason
 from agentmux_usage.forensics import find_breaks, known_of
@@ -53,9 +53,7 @@ class Shell:
             )
             target.chmod(0o755)
         (root / "fake").mkdir()
-        turn = {"converse": {"dialect": provider, "session": "s-1", "resumed": resumed}}
-        heard = {"read": "line" if provider == "claude" else "all"}
-        (root / "fake" / "script.json").write_text(json.dumps([[heard, turn, {"read": "all"}]]), encoding="utf-8")
+        self.script("s-1", resumed=resumed)
         self.env = {
             "PATH": os.pathsep.join([str(root / "bin"), os.defpath]),
             "PYTHONPATH": os.pathsep.join(str(repository / name) for name in ("compiler", "launcher")),
@@ -70,18 +68,34 @@ class Shell:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
 
-    def __call__(self, *words):
-        env = {**self.env, "FAKE_ENDPOINT": self.recorder.url}
-        command = [sys.executable, "-m", "agentmux", *words]
-        done = subprocess.run(
-            command, cwd=self.root / "project", env=env, capture_output=True, text=True, check=False, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+    def script(self, *sessions, resumed="kept"):
+        """The sessions of the processes that start from now on, in their order."""
+        heard = {"read": "line" if self.provider == "claude" else "all"}
+        turns = ({"converse": {"dialect": self.provider, "session": each, "resumed": resumed}} for each in sessions)
+        for taken in (self.root / "fake").glob("taken-*"):
+            taken.unlink()
+        steps = [[heard, turn, {"read": "all"}] for turn in turns]
+        (self.root / "fake" / "script.json").write_text(json.dumps(steps), encoding="utf-8")
 
-    def turn(self, prompt, *words, resume=True):
+    def __call__(self, *words):
+        child = self._start(*words)
+        out, err = child.communicate(timeout=60)
+        assert child.returncode == 0, err
+        return out
+
+    def _start(self, *words):
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        env = {**self.env, "FAKE_ENDPOINT": self.recorder.url}
+        return subprocess.Popen([sys.executable, "-m", "agentmux", *words], cwd=self.root / "project", env=env, **pipes)
+
+    def start(self, prompt, *words, resume=True):
         going_on = ["--resume", "s-1"] if resume else []
-        return self("run", "reviewer", prompt, *going_on, "--provider", self.provider, *words)
+        return self._start("run", "reviewer", prompt, *going_on, "--provider", self.provider, *words)
+
+    def turn(self, *words, resume=True):
+        child = self.start(*words, resume=resume)
+        _, err = child.communicate(timeout=60)
+        assert child.returncode == 0, err
 
     @property
     def ledger(self):
@@ -97,9 +111,17 @@ class Shell:
 
     @property
     def breaks(self):
-        session = Session(self.provider, "s-1", read(self.ledger).responses)
+        return self.breaks_of("s-1")
+
+    def breaks_of(self, name):
+        responses = read(self.ledger).responses
+        names = sorted({each.session_id for each in responses})
+        sessions = {
+            each: Session(self.provider, each, tuple(one for one in responses if one.session_id == each))
+            for each in names
+        }
         with Ledger(self.ledger) as ledger:
-            return find_breaks(session, known_of([session], ledger))
+            return find_breaks(sessions[name], known_of(sessions.values(), ledger))
 
     @property
     def paid_again(self):
@@ -210,3 +232,22 @@ def test_a_lifetime_that_has_passed(launched):
     assert found.evidence.endswith("after the call before, and entries live 5 min without use")
     assert found.lost == shell.paid_again
     assert found.usd > 0
+
+
+def test_sessions_that_begin_before_the_first_answer_pay_each(launched):
+    shell = launched("claude")
+    shell.script("s-2", "s-3")
+    shell.later(400)
+    slow = Answer(text="ok", wait=3)
+    shell.recorder.play(Script(default=slow))
+
+    first = shell.start("One", resume=False)
+    assert shell.recorder.wait(3, 60)
+    second = shell.start("Two", resume=False)
+    for child in (first, second):
+        child.communicate(timeout=60)
+
+    assert [turn.usage.cache_read_tokens for turn in shell.recorder.turns[2:]] == [0, 0]
+    assert shell.breaks_of("s-2") == ()
+    (found,) = shell.breaks_of("s-3")
+    assert (found.reason, found.call, found.observed) == (Reason.CONCURRENT, 1, 0)
