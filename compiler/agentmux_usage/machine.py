@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agentmux_usage.breaks import Break
+    from agentmux_usage.forensics import Calibration
     from agentmux_usage.measures import Measures, Report, Row
     from agentmux_usage.zone import Zone
 
@@ -80,6 +81,7 @@ def as_json(sessions: Report, grouped: Report, zone: Zone) -> str:
         "sources": list(grouped.sources),
         "notes": list(grouped.notes),
         "sessions": [_session(row, zone) for row in sessions.rows],
+        "calibration": [_calibrated(each) for each in _calibration(sessions)],
         "totals": {"sessions": grouped.total.sessions, **_measures(grouped.total)},
     }
     if grouped.by != "session":
@@ -96,6 +98,25 @@ def breaks_as_csv(report: Report, zone: Zone) -> str:
     """A line for each break."""
     found = [each for row in report.rows for each in row.breaks]
     return _csv(BREAKS, ([_break(each, zone)[name] for name in BREAKS] for each in found))
+
+
+def _calibration(sessions: Report) -> tuple[Calibration, ...]:
+    found = [each for row in sessions.rows for each in row.breaks]
+    if not found:
+        return ()
+    from agentmux_usage.forensics import calibration  # noqa: PLC0415  loads the facts of backends
+
+    return calibration(found)
+
+
+def _calibrated(each: Calibration) -> dict[str, Any]:
+    """How far predictions were from losses, in per cent of the loss: half of them, nine of ten of them."""
+    figures = {"median_error_pct": each.median, "p90_error_pct": each.p90}
+    return {
+        "provider": each.provider,
+        "breaks": each.count,
+        **{name: round(100 * value, 1) for name, value in figures.items()},
+    }
 
 
 def _session(row: Row, zone: Zone) -> dict[str, Any]:
