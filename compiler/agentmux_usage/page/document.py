@@ -36,8 +36,8 @@ def page(
     """A whole HTML document: nothing is loaded, and all but sorting, search and the reading line works without scripts.
 
     `report` is grouped by session, so that each has its measures. `price` gives dollars for the columns by day.
-    `groups` are the same responses by agent, model or whatever else shall have a table. The same input gives the same
-    bytes.
+    `groups` are the same responses by agent, model or whatever else has a table, where that has two rows or more. The
+    same input gives the same bytes.
     """
     zone = words.zone_of(report.zone)
     shown = shown_sessions(report, sessions)

@@ -27,7 +27,9 @@ def _three_digits(value: float) -> str:
 
 
 def tick(text: str) -> str:
-    """A figure as an axis has it, where all are round: `50k` for `50.0k`, `$8` for `$8.00`."""
+    """A figure as an axis has it, without zeros to spare: `50k` for `50.0k`, `2.5M` for `2.50M`, `$8` for `$8.00`."""
+    if text.startswith("$"):
+        return text.removesuffix(".00")
     return re.sub(r"\.(\d*?)0+(?!\d)", lambda found: f".{found[1]}" if found[1] else "", text)
 
 

@@ -114,11 +114,11 @@ def test_nothing_that_others_wrote_becomes_markup(response, found, report):
     lost = found(60, session=HOSTILE, call=2, evidence=HOSTILE, predicted=5)
     made = replace(report([session], [lost]), sources=(HOSTILE,), notes=(HOSTILE,), price_as_of=HOSTILE, zone="UTC")
 
-    outline = read(page(made, [session], price=lambda _: 1.0, groups=[replace(made, by=HOSTILE)]))
+    outline = read(page(made, [session], price=lambda _: 1.0, groups=[replace(made, by=HOSTILE, rows=made.rows * 2)]))
 
     assert len(outline.of("script")) == 1
     assert outline.of("img") == []
-    assert outline.text.count(HOSTILE) == 19
+    assert outline.text.count(HOSTILE) == 20
     assert all(not name.startswith("on") for _, attributes in outline.elements for name in attributes)
 
 
@@ -163,14 +163,20 @@ def test_what_is_only_a_bound_is_marked(broken_session, report):
     assert "Output \N{GREATER-THAN OR EQUAL TO} 240" in plain(read(page(made, [session])))
 
 
-def test_groups_have_tables_of_their_own(broken_session, report):
+def test_groups_of_two_rows_or_more_have_tables_of_their_own(broken_session, report):
     session, breaks = broken_session
     made = report([session], breaks)
-    by_agent = replace(made, by="agent", rows=(replace(made.rows[0], key="reviewer"),))
+    (row,) = made.rows
+    by_agent = replace(made, by="agent", rows=(replace(row, key="reviewer"), replace(row, key="tester", breaks=())))
+    by_model = replace(made, by="model")
 
-    text = plain(read(page(made, [session], groups=[by_agent])))
+    text = plain(read(page(made, [session], groups=[by_model, by_agent])))
 
-    assert "By agent Agent Calls Input of all calls Read Output Breaks Cost reviewer 12 78.1k 79.4% 240 2 $1.50" in text
+    assert (
+        "By agent Agent Calls Input of all calls Read Output Breaks Cost "
+        "reviewer 12 78.1k 79.4% 240 2 $1.50 tester 12 78.1k 79.4% 240 0 $1.50"
+    ) in text
+    assert "By model" not in text
 
 
 def test_the_session_that_lost_most_is_open_at_first(broken_session, response, report):

@@ -74,11 +74,11 @@ def test_ratios_and_shares():
 
 
 def test_an_axis_has_no_zeros_to_spare():
-    assert [words.tick(text) for text in ("50.0k", "2.50M", "$8.00", "$0.0020", "150k", "0")] == [
+    assert [words.tick(text) for text in ("50.0k", "2.50M", "$8.00", "$0.30", "150k", "0")] == [
         "50k",
         "2.5M",
         "$8",
-        "$0.002",
+        "$0.30",
         "150k",
         "0",
     ]
