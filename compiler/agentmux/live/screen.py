@@ -25,6 +25,7 @@ ERASE_BELOW = "\x1b[J"
 DOWN = "\x1bD"  # one row, scrolling at the last; the column stays
 SAVE, RESTORE = "\x1b7", "\x1b8"
 NEXT_ROW = "\r\n"
+CUT, FOLD = "\x1b[?7l", "\x1b[?7h"  # a terminal that just became narrower cuts the rows off; folded they would scroll
 USUAL = (80, 24)
 LOWEST = 4  # rows of a terminal in which there is place for more than text
 
@@ -117,7 +118,7 @@ class Screen:
         needed = len(rows) - (0 if open_line else 1)
         room = f"{DOWN * needed}\x1b[{needed}A" if needed else ""
         texts = ([""] if open_line else []) + [self._rendered(row) for row in rows]
-        return f"{room}{SAVE}{NEXT_ROW.join(texts)}{RESTORE}"
+        return f"{room}{SAVE}{CUT}{NEXT_ROW.join(texts)}{RESTORE}{FOLD}"
 
     def _rendered(self, line: Text) -> str:
         with self._console.capture() as captured:

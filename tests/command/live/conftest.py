@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 FAKE = Path(__file__).parents[2] / "fake_cli.py"
-SEQUENCE = re.compile(r"\x1b(?:\[(\d*(?:;\d+)*)([A-Za-z])|([78D]))")
+SEQUENCE = re.compile(r"\x1b(?:\[(\??\d*(?:;\d+)*)([A-Za-z])|([78D]))")
 
 
 class Paper:
@@ -31,6 +31,7 @@ class Paper:
         self.top = self.row = self.column = 0
         self.saved = None
         self.styled = False
+        self.folds = True
 
     def feed(self, text):
         at = 0
@@ -101,6 +102,8 @@ class Paper:
             self.rows[self.row][self.column - 1] += character
             return
         wide = max(1, wide)
+        if self.column + wide > self.width and not self.folds:
+            self.column = self.width - wide
         if self.column + wide > self.width:
             self.folded[self.row] = True
             self._down()
@@ -138,6 +141,8 @@ class Paper:
         elif letter == "A":
             self.column = min(self.column, self.width - 1)
             self.row = max(self.top, self.row - int(numbers))
+        elif numbers == "?7":
+            self.folds = letter == "h"
         elif letter == "J":
             assert numbers == ""
             self.rows = [*self.rows[: self.row], self.rows[self.row][: min(self.column, self.width - 1)]]
