@@ -14,10 +14,11 @@ from agentmux_compiler.render.words import count
 from agentmux_usage.zone import Zone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from agentmux_usage.breaks import Break
     from agentmux_usage.measures import Measures, Report, Row
+    from agentmux_usage.report import Asked
 
 SHORTEST_ID = 8
 _NOUNS = {
@@ -31,13 +32,26 @@ _NOUNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of measures. The higher its `rank`, the sooner it goes where the width is not enough."""
+class Figure:
+    """A measure that is shown. The higher its `rank`, the sooner it goes where the width is not enough."""
 
     head: str
-    figure: str
+    name: str
     show: Callable[[float | None], str]
     rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as it stands in the table, its head first and the sum of all last."""
+
+    cells: tuple[str, ...]
+    rank: int = 0
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        return max(cells(visible(cell)) for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,91 +66,94 @@ class Shown:
 
 
 FIGURES = (
-    Column("SESSIONS", "sessions", words.tokens, 5),
-    Column("TURNS", "turns", words.tokens, 1),
-    Column("START", "context_start", words.tokens, 6),
-    Column("SIZE", "session_size", words.tokens, 2),
-    Column("ADDED", "added", words.tokens, 7),
-    Column("PREFILL", "cumulative_prefill", words.tokens),
-    Column("RATIO", "prefill_ratio", words.ratio, 1),
-    Column("HITS", "cache_hit_pct", words.percent),
-    Column("PREFILLED", "prefilled", words.tokens, 3),
-    Column("OUTPUT", "output", words.tokens, 4),
-    Column("COST", "usd", words.money),
+    Figure("SESSIONS", "sessions", words.tokens, 7),
+    Figure("TURNS", "turns", words.tokens, 3),
+    Figure("START", "context_start", words.tokens, 8),
+    Figure("SIZE", "session_size", words.tokens, 4),
+    Figure("ADDED", "added", words.tokens, 9),
+    Figure("PREFILL", "cumulative_prefill", words.tokens),
+    Figure("RATIO", "prefill_ratio", words.ratio, 3),
+    Figure("HITS", "cache_hit_pct", words.percent),
+    Figure("PREFILLED", "prefilled", words.tokens, 5),
+    Figure("OUTPUT", "output", words.tokens, 6),
+    Figure("COST", "usd", words.money),
 )
+_OF_ONE = ("session", "turn")
 # A sum of these over several sessions says nothing to people.
 _OF_SESSIONS = {"context_start", "session_size", "added"}
+_NAMES = (("agent", 0), ("provider", 2), ("model", 1))
 
 
 def text(report: Report, shown: Shown) -> str:
     """The whole report."""
     rows = report.rows[: shown.limit] if shown.limit else report.rows
-    parts = [_table(report, rows, shown)]
+    made, left = _table(report, rows, shown)
+    parts = [made]
     if shown.breaks:
         parts.append(_breaks(report, shown))
-    parts.append("".join(f"{visible(line)}\n" for line in _foot(report, rows, shown)))
+    foot = [f"a wider terminal also shows {', '.join(left)}"] if left else []
+    foot += _foot(report, rows, shown)
+    parts.append("".join(f"{visible(line)}\n" for line in foot))
     return "\n".join(parts)
 
 
-def _table(report: Report, rows: Sequence[Row], shown: Shown) -> str:
-    names = _names(report, rows, shown.zone)
-    hidden = {"sessions"} if report.by in {"session", "turn"} else _OF_SESSIONS
-    figures = [column for column in FIGURES if column.figure not in hidden]
-    lost = any(row.breaks for row in report.rows)
-    while True:
-        heads = [*names[0], *(column.head for column in figures), *(["LOST"] if lost else [])]
-        lines = [
-            [*name, *_figures(row.measures, figures), *([_lost(row.breaks)] if lost else [])]
-            for name, row in zip(names[1:], rows, strict=True)
-        ]
+def _table(report: Report, rows: Sequence[Row], shown: Shown) -> tuple[str, list[str]]:
+    """The table, and the heads of what it has no room for."""
+    columns = [*_names(report, rows, shown.zone), *_figures(report, rows)]
+    if any(row.breaks for row in report.rows):
         every = [each for row in report.rows for each in row.breaks]
-        total = ["total", *[""] * (len(names[0]) - 1), *_figures(report.total, figures)]
-        lines.append([*total, *([_lost(every)] if lost else [])])
-        least = max(figures, key=lambda column: column.rank)
-        if shown.width is None or not least.rank or _wide(heads, lines) <= shown.width:
-            return table(heads, lines, shown.paint, range(len(names[0]), len(heads)))
-        figures.remove(least)
+        columns.append(Column(("LOST", *(_lost(row.breaks) for row in rows), _lost(every))))
+    left: list[str] = []
+    while shown.width is not None and sum(column.width + 2 for column in columns) - 2 > shown.width:
+        least = max(columns, key=lambda column: column.rank)
+        if not least.rank:
+            break
+        columns.remove(least)
+        left.append(least.cells[0])
+    heads, *lines = zip(*(column.cells for column in columns), strict=True)
+    right = {index for index, column in enumerate(columns) if column.right}
+    return table(heads, lines, shown.paint, right), left
 
 
-def _names(report: Report, rows: Sequence[Row], zone: Zone) -> list[list[str]]:
-    """What names a row: the heads, then a line for each; a column that would be the same everywhere is left out."""
-    key, short = _NOUNS[report.by], _short_ids(rows) if report.by in {"session", "turn"} else {}
-    columns = [[key, *(short.get(row.key, row.key) for row in rows)]]
-    if report.by in {"session", "turn"}:
-        columns.insert(0, ["LATEST", *(_minute(row.ended, zone) for row in rows)])
-    for name in ("agent", "provider", "model"):
+def _names(report: Report, rows: Sequence[Row], zone: Zone) -> Iterator[Column]:
+    """What names a row; a name that nothing has is left out."""
+    of_one = report.by in _OF_ONE
+    short = _short_ids([row.key for row in rows]) if of_one else {}
+    keys = (short.get(row.key, row.key) for row in rows)
+    if of_one:
+        yield Column(("LATEST", *(_minute(row.ended, zone) for row in rows), "total"), right=False)
+    yield Column((_NOUNS[report.by], *keys, "" if of_one else "total"), right=False)
+    for name, rank in _NAMES if of_one else ():
         values = [getattr(row, name) for row in rows]
-        if report.by in {"session", "turn"} and any(values):
-            columns.append([name.upper(), *(value or words.UNKNOWN for value in values)])
-    return [list(line) for line in zip(*columns, strict=True)]
+        if any(values):
+            yield Column((name.upper(), *(value or words.UNKNOWN for value in values), ""), rank, right=False)
 
 
-def _short_ids(rows: Sequence[Row]) -> dict[str, str]:
+def _figures(report: Report, rows: Sequence[Row]) -> Iterator[Column]:
+    hidden = {"sessions"} if report.by in _OF_ONE else _OF_SESSIONS
+    for figure in FIGURES:
+        if figure.name not in hidden:
+            every = [*(row.measures for row in rows), report.total]
+            yield Column((figure.head, *(_figure(each, figure) for each in every)), figure.rank)
+
+
+def _short_ids(keys: Sequence[str]) -> dict[str, str]:
     """As much of each id as tells it from the others; the number of a turn stays."""
-    ids = {row.key: row.key.rpartition("#")[::2] if "#" in row.key else (row.key, "") for row in rows}
-    whole = {identity or key for key, (identity, _) in ids.items()}
+    ids = {key: key.rpartition("#")[::2] if "#" in key else (key, "") for key in keys}
+    whole = {identity for identity, _ in ids.values()}
     size = SHORTEST_ID
     while len({identity[:size] for identity in whole}) < len(whole):
         size += 1
-    return {key: (identity or key)[:size] + (f"#{turn}" if turn else "") for key, (identity, turn) in ids.items()}
+    return {key: identity[:size] + (f"#{turn}" if turn else "") for key, (identity, turn) in ids.items()}
 
 
-def _figures(measures: Measures, columns: Sequence[Column]) -> list[str]:
-    return [_figure(measures, column) for column in columns]
-
-
-def _figure(measures: Measures, column: Column) -> str:
-    value = column.show(getattr(measures, column.figure))
-    return f"{value}+" if column.figure in measures.partial and value != words.UNKNOWN else value
+def _figure(measures: Measures, figure: Figure) -> str:
+    value = figure.show(getattr(measures, figure.name))
+    return f"{value}+" if figure.name in measures.partial and value != words.UNKNOWN else value
 
 
 def _lost(breaks: Sequence[Break]) -> str:
     return f"{words.tokens(sum(each.lost for each in breaks))} ({len(breaks)})" if breaks else ""
-
-
-def _wide(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> int:
-    columns = zip(heads, *lines, strict=True)
-    return sum(max(cells(visible(cell)) for cell in column) for column in columns) + 2 * (len(heads) - 1)
 
 
 def _breaks(report: Report, shown: Shown) -> str:
@@ -145,16 +162,17 @@ def _breaks(report: Report, shown: Shown) -> str:
     if not found:
         return "no break: every call read what the calls before it had stored, as far as that is known\n"
     limited = found[: shown.limit] if shown.limit else found
+    short = _short_ids([each.session_id for each in found])
     heads = ("TIME", "SESSION", "TURN", "LOST", "PREDICTED", "COST", "REASON", "WHERE", "EVIDENCE")
-    lines = [_break(each, shown.zone) for each in limited]
+    lines = [_break(each, short, shown.zone) for each in limited]
     left = [f"{count(len(found) - len(limited), 'more break')}: `--limit 0` shows all\n"]
     return table(heads, lines, shown.paint, (2, 3, 4, 5)) + "".join(left if len(found) > len(limited) else [])
 
 
-def _break(each: Break, zone: Zone) -> tuple[str, ...]:
+def _break(each: Break, short: Mapping[str, str], zone: Zone) -> tuple[str, ...]:
     return (
         _minute(each.time, zone),
-        each.session_id[:SHORTEST_ID],
+        short[each.session_id],
         str(each.turn),
         words.tokens(each.lost),
         words.tokens(each.predicted),
@@ -170,10 +188,10 @@ def _foot(report: Report, rows: Sequence[Row], shown: Shown) -> Iterator[str]:
     hidden = len(report.rows) - len(rows)
     if hidden:
         yield f"{count(hidden, 'more row')}: `--limit 0` shows all"
-    yield f"{_range(report, shown.zone)}, {report.zone}; {count(report.total.sessions, 'session')}"
+    yield f"{range_of(report, shown.zone)}, {report.zone}; {count(report.total.sessions, 'session')}"
     yield from _time(report)
     yield from _money(report)
-    shown_figures = {column.figure for column in FIGURES}
+    shown_figures = {figure.name for figure in FIGURES}
     if any(shown_figures.intersection(each.partial) for each in (report.total, *(row.measures for row in rows))):
         yield "+ is at least: not every response states it"
     lost = [each for row in report.rows for each in row.breaks]
@@ -185,7 +203,8 @@ def _foot(report: Report, rows: Sequence[Row], shown: Shown) -> Iterator[str]:
         yield f"read: {', '.join(report.sources)}"
 
 
-def _range(report: Report, zone: Zone) -> str:
+def range_of(report: Report | Asked, zone: Zone) -> str:
+    """The time that a report is of."""
     since, until = (None if each is None else _minute(each, zone) for each in (report.since, report.until))
     if since is None and until is None:
         return "all time"
@@ -212,9 +231,9 @@ def _minute(seconds: float, zone: Zone) -> str:
     return zone.local(seconds).strftime("%Y-%m-%d %H:%M")
 
 
-def nothing(looked: Sequence[str]) -> Iterator[str]:
+def nothing(asked: Asked, looked: Sequence[str]) -> Iterator[str]:
     """What to say where there is nothing to show: where it was looked, and what would fill it."""
-    yield "no sessions to show"
-    for place in looked:
-        yield f"  looked in {head(visible(place), 160)}"
+    open_range = asked.since is None and asked.until is None
+    yield "no sessions to show" + ("" if open_range else f" {range_of(asked, asked.zone)}, {asked.zone.name}")
+    yield from (f"  looked in {head(visible(place), 160)}" for place in looked)
     yield "  `agentmux run AGENT PROMPT` fills the ledger; `--import PATH` reads transcripts from elsewhere"

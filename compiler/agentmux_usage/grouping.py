@@ -7,27 +7,31 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from agentmux_usage.measure import Measuring, Part, Rates, part_of
 from agentmux_usage.measures import Row
-from agentmux_usage.zone import UTC, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agentmux_usage.breaks import Break
     from agentmux_usage.response import Response, Session
+    from agentmux_usage.zone import Zone
 
 By = Literal["session", "turn", "agent", "provider", "model", "day"]
 GROUPINGS: tuple[By, ...] = get_args(By)
 NONE = "-"
 _BY_TIME = ("session", "turn", "day")
+# Groupings whose groups are of one session each.
+_OF_ONE = ("session", "turn")
 
 
 class Grouping:
     """Groups to which one session after the other is added; none of their responses is kept."""
 
-    def __init__(self, by: By, zone: Zone = UTC) -> None:
+    def __init__(self, by: By, zone: Zone, rates: Rates) -> None:
         self.by = by
         self._zone = zone
+        self._rates = rates
         self._groups: dict[tuple[str, ...], Group] = {}
+        self._rows: list[Row] = []
 
     def add(self, session: Session, whole: Part, breaks: Iterable[Break] = ()) -> None:
         """A session with at least one response, and what all of it adds up to."""
@@ -38,11 +42,18 @@ class Grouping:
         for key, part in parts.items():
             summed = whole if len(parts) == 1 else part_of(part)
             self._groups.setdefault(key, Group()).add(part, summed, marks)
+        if self.by in _OF_ONE:
+            self._finish()
 
-    def rows(self, rates: Rates) -> tuple[Row, ...]:
+    def rows(self) -> tuple[Row, ...]:
         """By time the newest first, else those that read most first."""
-        made = [group.row(key[0], rates) for key, group in self._groups.items()]
-        return tuple(sorted(made, key=_latest if self.by in _BY_TIME else _largest))
+        self._finish()
+        return tuple(sorted(self._rows, key=_latest if self.by in _BY_TIME else _largest))
+
+    def _finish(self) -> None:
+        """Make rows of the groups, to which nothing more will come."""
+        self._rows += [group.row(key[0], self._rates) for key, group in self._groups.items()]
+        self._groups = {}
 
     def _key(self, response: Response) -> tuple[str, ...]:
         if self.by == "session":

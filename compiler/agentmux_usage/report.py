@@ -71,7 +71,7 @@ def build_each(
 ) -> tuple[Report, ...]:
     """The same sessions in several groupings, looked at once."""
     total, missing = Measuring(), Missing()
-    groups = [Grouping(by, asked.zone) for by in groupings]
+    groups = [Grouping(by, asked.zone, asked.rates) for by in groupings]
     for session in sessions:
         kept = asked.of(session)
         if not kept.responses:
@@ -86,7 +86,7 @@ def build_each(
     return tuple(
         Report(
             by=group.by,
-            rows=group.rows(asked.rates),
+            rows=group.rows(),
             total=measured,
             zone=asked.zone.name,
             since=asked.since,

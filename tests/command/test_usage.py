@@ -361,3 +361,37 @@ def test_the_machines_own_zone_is_used_where_it_has_no_name(usage, monkeypatch):
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("width", [60, 90, 110, 140, 200])
+def test_a_narrow_terminal_shows_what_matters_most(usage, monkeypatch, width):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    _, out, _ = usage()
+
+    head, *_ = out.splitlines()
+    assert {"LATEST", "SESSION", "AGENT", "PREFILL", "HITS", "COST", "LOST"} <= set(head.split())
+    left = next((line for line in out.splitlines() if line.startswith("a wider terminal also shows ")), "")
+    hidden = left.removeprefix("a wider terminal also shows ").split(", ") if left else []
+    order = ["ADDED", "START", "OUTPUT", "PREFILLED", "SIZE", "TURNS", "RATIO", "PROVIDER", "MODEL"]
+    assert hidden == order[: len(hidden)]
+    assert len(head) <= width or hidden == order
+    assert bool(hidden) == (width < 150)
+
+
+def test_ids_are_as_long_as_tells_them_apart(usage, home):
+    with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
+        ledger.begin(run("r9", "tester", "codex", "gpt-5.5", BEGAN + 300_000.0))
+        ledger.turn(*turn("r9", "gpt-5.5", "s2-77aa10fe", BEGAN + 300_000.0))
+
+    ids = [line.split()[2] for line in usage()[1].splitlines()[1:4]]
+    assert ids == ["s2-77aa10fe", "s2-77aa10ff", "s1-4c1f9d20"]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_range_without_sessions_is_named(usage):
+    code, out, err = usage("--since", "2027-01-01")
+
+    assert (code, out) == (0, "")
+    assert err.startswith("no sessions to show from 2027-01-01 00:00 to now, Europe/Berlin\n  looked in ~/.agentmux/")

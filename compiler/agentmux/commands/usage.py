@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     else:
         rows = _said(arguments, asked, there, streams)
     if not rows:
-        for line in usage_view.nothing(there.looked):
+        for line in usage_view.nothing(asked, there.looked):
             streams.err.line(line)
     return DONE
 
