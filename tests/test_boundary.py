@@ -84,6 +84,15 @@ def test_compiler_does_not_import_the_command(repository):
     assert [path.name for path in modules if "agentmux" in top(imports_of(path))] == []
 
 
+def test_what_reports_on_usage_imports_no_command_and_nothing_below_it_imports_that(repository):
+    usage = sorted((repository / "compiler" / "agentmux_usage").rglob("*.py"))
+    below = [repository / "compiler" / "agentmux_compiler", repository / "launcher"]
+
+    assert [path.name for path in usage if "agentmux" in top(imports_of(path))] == []
+    modules = [path for folder in below for path in sorted(folder.rglob("*.py"))]
+    assert [path.name for path in modules if "agentmux_usage" in top(imports_of(path))] == []
+
+
 def test_launcher_loads_nothing_of_the_compiler(repository, loaded_after):
     names = [path.stem for path in sorted((repository / "launcher" / "agentmux_launcher").glob("[a-z]*.py"))]
     loaded = loaded_after("\n".join(f"import agentmux_launcher.{name}" for name in names))
@@ -129,6 +138,27 @@ def test_command_opens_no_socket(command, write_project, tmp_path, environment):
     )
 
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_usage_opens_no_socket(tmp_path, environment):
+    transcript = tmp_path / "home" / ".claude" / "projects" / "p" / "s.jsonl"
+    transcript.parent.mkdir(parents=True)
+    said = '{"type": "assistant", "sessionId": "s", "timestamp": "2026-11-30T12:00:00Z", "message": {"id": "m1", %s}}'
+    figures = '"model": "claude-opus-5", "usage": {"input_tokens": 9, "output_tokens": 1}'
+    transcript.write_text(said % figures + "\n", encoding="utf-8")
+    (tmp_path / "sitecustomize.py").write_text(NO_SOCKETS, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "agentmux", "usage", "--format", "csv"],
+        cwd=tmp_path,
+        env={**environment(tmp_path), "HOME": str(tmp_path / "home"), "AGENTMUX_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+
+    assert (run.returncode, run.stderr, len(run.stdout.splitlines())) == (0, "", 2)
 
 
 def test_socket_test_would_notice(tmp_path, environment):
