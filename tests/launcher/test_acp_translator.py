@@ -905,6 +905,3 @@ def test_every_agent_of_the_catalog_says_what_its_figures_mean():
     assert all(by is None or by.field for by in known.values() if by and by.turn != "none")
 
 
-def test_other_modes_keep_to_their_dialects():
-    assert convention_of(load_provider("claude").modes["persistent"]) is None
-    assert own_words(load_provider("claude").modes["persistent"]) == ()
