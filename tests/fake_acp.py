@@ -21,7 +21,8 @@ A step is an object with one key:
     exit             a code                        die      a signal's name
     wait             for ever
 
-`received-N.jsonl` holds, for each process, every line that the client wrote, an answer together with its question.
+`received-N.jsonl` holds, for each process, every line that the client wrote, an answer together with its question;
+`spent` the CPU seconds of the last one that came to the end of its input.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -124,6 +126,8 @@ def main() -> None:
     if "recording" in script:
         play(wire, [json.loads(line) for line in Path(script["recording"]).read_bytes().splitlines()])
     serve(wire, {**ANSWERS, **script.get("answers", {})}, script.get("turns", [[{"text": "Hello."}]]))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    (FOLDER / "spent").write_text(str(used.ru_utime + used.ru_stime), encoding="utf-8")
     while "EOF" in ignored:
         time.sleep(60)
 
