@@ -23,7 +23,7 @@ from agentmux_launcher.pty.values import FAILED_BEFORE, NOT_FOUND
 from agentmux_launcher.run_folder import new_id
 from agentmux_launcher.startup import Identity, opening
 from agentmux_launcher.usage import ZERO, Tokens
-from agentmux_launcher.versions import Standing, standing
+from agentmux_launcher.versions import Standing, between, numbers, standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,8 @@ def find(plan: LaunchPlan, environ: Mapping[str, str], ledger: Ledger | None) ->
 
 def _version(plan: LaunchPlan, found: Executable, environ: Mapping[str, str], ledger: Ledger | None) -> str | None:
     """What the CLI says its version is. Some take seconds to, so it is asked once for each file."""
-    if found.origin is Origin.MANAGED and plan.cli_version in Path(found.path).parts:
+    managed = found.origin is Origin.MANAGED and plan.own_version is None
+    if managed and plan.cli_version in Path(found.path).parts:
         return plan.cli_version
     path = os.path.realpath(found.path)
     status = Path(path).stat()
@@ -188,11 +189,22 @@ def _counters(session: Session | str) -> Tokens | None:
 
 def notes(plan: LaunchPlan, found: Found, environ: Mapping[str, str]) -> list[str]:
     """What a person should know of the CLI and its environment before it starts."""
-    said: list[str] = []
-    stands = standing(found.version, plan.cli_version)
-    if stands is not Standing.VERIFIED and found.version:
-        said.append(f"{plan.executable} {found.version} is not the verified version, {plan.cli_version}")
+    said = _version_notes(plan, found.version) if found.version else []
     return said + [f"`{name}` has no value here, and the plan passes it on" for name in missing(plan, environ)]
+
+
+def _version_notes(plan: LaunchPlan, version: str) -> list[str]:
+    """How the version that is here stands to the one that the plan is for, and what is known to be wrong with it."""
+    wanted = plan.own_version or plan.cli_version
+    if standing(version, wanted) is Standing.VERIFIED:
+        return []
+    named = f"{plan.executable} {version}"
+    if not numbers(wanted):
+        return [f"{named}: no version of it has been verified"]
+    kind = "version that the spec names" if plan.pinned and plan.own_version is None else "verified version"
+    faults = (fault for fault in plan.version_faults if between(version, fault.since, fault.before))
+    known = [f"{named}: {fault.what}{f', until {fault.before}' if fault.before else ''}" for fault in faults]
+    return [f"{named} is not the {kind}, {wanted}", *known]
 
 
 def resumed_notes(session: Session, plan: LaunchPlan, version: str | None, now: float) -> list[str]:

@@ -27,6 +27,7 @@ from agentmux_compiler.lowering.shared import index_needed, shared_file_faults, 
 from agentmux_compiler.lowering.site import Site, is_committed, site_of
 from agentmux_compiler.lowering.skills_out import Placed, SkillsOut, listing, place_skills, shared_faults, visible
 from agentmux_compiler.lowering.stripped import stripped
+from agentmux_compiler.lowering.versions import own_version, version_faults
 from agentmux_compiler.providers import load_provider
 from agentmux_compiler.segment import Segment
 from agentmux_compiler.writing.header import carries_header
@@ -197,6 +198,9 @@ def _plan(draft: _Draft) -> LaunchPlan:
         installable=provider.package.installable,
         gate=gate_of(site),
         needs=needs_of(provider),
+        pinned=use.version is not None,
+        own_version=own_version(mode),
+        version_faults=() if mode.package else version_faults(provider),
         acp=acp_plan(site),
         usage=convention_of(mode),
         own_words=own_words(mode),

@@ -78,8 +78,8 @@ def cli_of(plan: LaunchPlan) -> Cli:
 def find(cli: Cli, environ: Mapping[str, str]) -> Executable | None:
     """The managed folder before the PATH before the folders that the vendor's installer uses."""
     installation = managed.installed(environ, cli.provider, cli.verified)
-    if installation is not None:
-        return Executable(str(installation.executable), Origin.MANAGED, installation.path)
+    if installation is not None and (brought := _brought(installation, cli.executable)):
+        return Executable(brought, Origin.MANAGED, installation.path)
     for origin, folders in (
         (Origin.PATH, environ.get("PATH", os.defpath).split(os.pathsep)),
         (Origin.VENDOR, [expanded(folder, environ) for folder in cli.folders]),
@@ -88,6 +88,12 @@ def find(cli: Cli, environ: Mapping[str, str]) -> Executable | None:
         if path is not None:
             return Executable(path, origin)
     return None
+
+
+def _brought(installation: managed.Installation, name: str) -> str | None:
+    """An executable of an installation: the one that it is for, or one that a companion brings."""
+    own = installation.executable
+    return str(own) if own.stem == name else which(name, [str(own.parent.absolute())])
 
 
 def which(name: str, folders: Sequence[str]) -> str | None:

@@ -146,6 +146,15 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionFault:
+    """`what` is known to be wrong with versions of a CLI from `since` on and before `before` (null: to this day)."""
+
+    since: str
+    before: str | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSetting:
     """A request that gives a session of an ACP agent a value of `what` (permission, model, effort).
 
@@ -194,6 +203,9 @@ class LaunchPlan:
     `version_argv` asks the CLI for its version; `install_folders` are those its vendor's installer uses, `install_hint`
     is the vendor's own command, and `installable` says that agentmux can install it. `usage` is what the CLI's figures
     mean, null where that is what they mean in its dialect; `own_words` begin texts in its frames that no model wrote.
+
+    `cli_version` is the version that the spec names (`pinned`), else the verified one; `own_version` that of an
+    executable which another package brings. `version_faults` hold for the provider's own.
     """
 
     agent: str
@@ -222,6 +234,9 @@ class LaunchPlan:
     installable: bool = False
     gate: Gate | None = None
     needs: tuple[Need, ...] = ()
+    pinned: bool = False
+    own_version: str | None = None
+    version_faults: tuple[VersionFault, ...] = ()
     acp: AcpPlan | None = None
     usage: Convention | None = None
     own_words: tuple[str, ...] = ()

@@ -53,6 +53,12 @@ def standing(version: str | None, verified: str) -> Standing:
     return Standing.OLDER if here < known else Standing.NEWER
 
 
+def between(version: str, since: str, before: str | None) -> bool:
+    """Whether a version is `since` or later, and earlier than `before`, if that is given."""
+    here = numbers(version)
+    return bool(here) and numbers(since) <= here and (before is None or here < numbers(before))
+
+
 def satisfies(version: str, requirement: str) -> bool:
     """Whether a version meets a requirement as npm and PyPI write it: `>=22.12`, `^20 || >=22`, `>=3.10,<3.13`.
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,21 @@ def test_managed_comes_before_path_comes_before_the_vendors_folders(environ, tmp
     managed = put(environ, "1.2.3")
     folders = (str(managed.folder / "node"), str(managed.folder / "bin"))
     assert find(CLI, environ) == Executable(str(managed.executable), Origin.MANAGED, folders)
+
+
+def test_an_executable_that_a_companion_brings_lies_beside_the_managed_one(environ, tmp_path):
+    managed = put(environ, "1.2.3")
+    adapter = replace(CLI, executable="some-adapter")
+    assert find(adapter, environ) is None
+
+    brought = make(managed.executable.parent, "some-adapter", says("1"))
+    found = find(adapter, environ)
+    assert (found.path.lower(), found.origin) == (str(brought).lower(), Origin.MANAGED)
+
+    brought.unlink()
+    elsewhere = make(tmp_path / "path", "some-adapter", says("2"))
+    found = find(adapter, environ)
+    assert (found.path.lower(), found.origin) == (str(elsewhere).lower(), Origin.PATH)
 
 
 def test_of_managed_versions_the_verified_one_is_taken_else_the_newest(environ):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux_launcher.versions import Standing, every, numbers, said, satisfies, standing
+from agentmux_launcher.versions import Standing, between, every, numbers, said, satisfies, standing
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,18 @@ def test_requirements_of_npm_and_pypi(version, requirement, holds):
 def test_a_requirement_that_is_none_is_an_error():
     with pytest.raises(ValueError, match="`latest` is no clause"):
         satisfies("1.0", "latest")
+
+
+@pytest.mark.parametrize(
+    ("version", "since", "before", "expected"),
+    [
+        ("2.1.69", "2.1.69", "2.1.90", True),
+        ("2.1.90", "2.1.69", "2.1.90", False),
+        ("2.1.9", "2.1.69", "2.1.90", False),
+        ("3.0", "2.1.69", None, True),
+        ("0.1", "0", "0.2", True),
+        ("nightly", "0", None, False),
+    ],
+)
+def test_a_version_lies_between_two_others(version, since, before, expected):
+    assert between(version, since, before) == expected
