@@ -55,8 +55,8 @@ def found(paths: Sequence[str], asked: Asked, environ: Mapping[str, str]) -> Fou
         sources = _named(paths, index, there)
         there.sources += [shown(Path(path), environ) for path in paths]
     else:
-        sources = _own(asked, environ, index)
-        _say_where(there, ledger, kept, sources, environ)
+        sources = _own(environ, index)
+        _say_where(there, ledger, kept, [each for each in sources if asked.asks(each.provider)], environ)
     told = _gathered(sources, asked, index, there.notes) if sources else ()
     there.sessions = joined(kept, told, only_told=bool(paths))
     return there
@@ -112,10 +112,11 @@ def _kept(ledger: Path) -> Kept:
         raise CannotRun(f"the ledger cannot be read: {error}", remedy=remedy) from error
 
 
-def _own(asked: Asked, environ: Mapping[str, str], index: Path) -> Sequence[Source]:
-    from agentmux_usage.places import own_sources  # noqa: PLC0415  only where there may be transcripts
+def _own(environ: Mapping[str, str], index: Path) -> Sequence[Source]:
+    """Those of all providers, whoever is asked for: each choice of sources has an index of its own."""
+    from agentmux_usage.places import catalog_sources  # noqa: PLC0415  only where there may be transcripts
 
-    return [each for each in own_sources(environ, index) if not asked.providers or each.provider in asked.providers]
+    return catalog_sources(environ, index)
 
 
 def _gathered(sources: Sequence[Source], asked: Asked, index: Path, notes: list[str]) -> Iterable[Session]:

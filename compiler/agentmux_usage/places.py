@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentmux_compiler.providers import NAMES, load_provider, text_of
 from agentmux_launcher.managed import user_folder
-from agentmux_launcher.run_folder import FRAMES, PLAN, PROCESSES
 from agentmux_launcher.usage import Convention
 from agentmux_usage.sources import Source, matching
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 FACTS = "transcripts.json"
 _NAMED = ("**/*.jsonl", "**/*.json")
-# What our own runs have beside their frames.
-_OURS = (FRAMES, PLAN, PROCESSES)
 _HEAD = 1 << 18
 # Words that only this format has, the first that is found; within a text their quotes would be escaped.
 _SIGNS = (
@@ -38,7 +35,12 @@ _SIGNS = (
 
 def own_sources(environ: Mapping[str, str], kept: Path | None = None) -> tuple[Source, ...]:
     """The CLIs' own folders that are there. `kept` is a folder in which the catalog's facts are kept, ready to read."""
-    return tuple(source for source in _catalog(environ, kept) if source.root.is_dir())
+    return tuple(source for source in catalog_sources(environ, kept) if source.root.is_dir())
+
+
+def catalog_sources(environ: Mapping[str, str], kept: Path | None = None) -> tuple[Source, ...]:
+    """The CLIs' own folders, there or not."""
+    return tuple(_catalog(environ, kept))
 
 
 def named_sources(paths: Iterable[Path], kept: Path | None = None) -> tuple[tuple[Source, ...], tuple[Path, ...]]:
@@ -62,7 +64,9 @@ def named_sources(paths: Iterable[Path], kept: Path | None = None) -> tuple[tupl
 
 def format_of(path: Path) -> str | None:
     """The name of the reader of a file; an empty one for what has nothing to say of usage, None for what is unknown."""
-    if path.name in _OURS:
+    from agentmux_launcher.run_folder import FRAMES, PLAN, PROCESSES  # noqa: PLC0415  loads the translators
+
+    if path.name in {FRAMES, PLAN, PROCESSES}:
         return "run" if path.name == FRAMES and (path.parent / PLAN).is_file() else ""
     try:
         with path.open("rb") as file:

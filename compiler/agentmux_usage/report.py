@@ -37,9 +37,12 @@ class Asked:
         return (
             (self.since is None or response.time >= self.since)
             and (self.until is None or response.time < self.until)
-            and (not self.providers or response.provider in self.providers)
+            and self.asks(response.provider)
             and (not self.agents or response.agent in self.agents)
         )
+
+    def asks(self, provider: str) -> bool:
+        return not self.providers or provider in self.providers
 
     def of(self, session: Session) -> Session:
         """As much of the session as was asked for."""
@@ -93,7 +96,7 @@ def build_each(
             until=asked.until,
             prefill_rate=asked.rates.prefill,
             decode_rate=asked.rates.decode,
-            price_as_of=missing.price_as_of,
+            price_as_of=missing.price_as_of if measured.usd else None,
             notes=tuple(missing.notes()),
         )
         for group in groups
