@@ -51,6 +51,7 @@ class RunRecord:
         self._lost = ""
         self._written = 0
         self._kept = 0
+        self._last: rows.Turn | None = None
         self._began = time.time()
         self._usage: list[_Noted] = []
         self._seen: dict[str, float] = {}
@@ -80,7 +81,7 @@ class RunRecord:
     def _begins(self) -> None:
         """A turn begins with the last that was sent, or started, before the CLI did anything."""
         if not self._under_way:
-            self._began = time.time()
+            self._began, self._last = time.time(), None
 
     @property
     def _under_way(self) -> bool:
@@ -108,11 +109,13 @@ class RunRecord:
             return
         if self._under_way:
             self.account = add(self.account, End("error"))
-        self._written += 1
-        turn, usage = self._turn(controller.session_id), self._usage_rows()
+        # A failure that follows a turn's end, with nothing sent since, is that turn's: its figures are written already.
+        again = self._last if len(self.account.turns) == self._kept else None
+        self._written += again is None
+        turn, usage = again or self._turn(controller.session_id), self._usage_rows()
         failure, session = self._failure_row(), self._session(controller)
         self._do(lambda known: known.turn(turn, usage, failure, session))
-        self._kept = len(self.account.turns)
+        self._kept, self._last = len(self.account.turns), turn
         self._usage, self._failure, self._ended, self._began = [], None, False, time.time()
         self._seen.clear()
 
@@ -124,7 +127,6 @@ class RunRecord:
         self._do(lambda known: known.ended(self.run.run_id, exit_code))
 
     def _turn(self, session_id: str | None) -> rows.Turn:
-        # A failure that follows a turn's end used nothing: what the turn used is written down already.
         turn = self.account.turns[-1] if len(self.account.turns) > self._kept else None
         tokens = turn.tokens if turn else None
         size = window(self.account)

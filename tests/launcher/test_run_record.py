@@ -112,12 +112,28 @@ def test_the_session_holds_the_prefix_that_it_goes_on_with(record, ledger):
     assert (run.prefix, run.held) == ("prefix-2", "prefix-1")
 
 
-def test_a_failure_behind_the_end_of_a_turn_used_nothing(record, ledger):
+NOTHING_SAID = Failure(FailureClass.NO_OUTPUT, "nothing was said")
+
+
+def test_a_failure_behind_the_end_of_a_turn_is_that_turns(record, ledger):
     for event in (call("m1"), End("done")):
         record.event(event)
     record.turn(CONTROLLER)
-    record.event(Failure(FailureClass.NO_OUTPUT, "nothing was said"))
+    record.event(NOTHING_SAID)
     record.turn(CONTROLLER)
 
-    assert [(turn.calls, turn.output_tokens) for turn in ledger.turns("r1")] == [(1, 4), (0, None)]
-    assert [row.class_ for row in ledger.failures("r1")] == ["no_output"]
+    assert [(turn.turn, turn.calls, turn.output_tokens) for turn in ledger.turns("r1")] == [(1, 1, 4)]
+    assert [row.message_id for row in ledger.usage("r1")] == ["m1"]
+    assert [(row.turn, row.class_) for row in ledger.failures("r1")] == [(1, "no_output")]
+
+
+def test_a_failure_of_the_next_turn_is_one_more_and_used_nothing(record, ledger):
+    for event in (call("m1"), End("done")):
+        record.event(event)
+    record.turn(CONTROLLER)
+    record.sent({"type": "user"})
+    record.event(NOTHING_SAID)
+    record.turn(CONTROLLER)
+
+    assert [(turn.turn, turn.calls, turn.output_tokens) for turn in ledger.turns("r1")] == [(1, 1, 4), (2, 0, None)]
+    assert [(row.turn, row.class_) for row in ledger.failures("r1")] == [(2, "no_output")]
