@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 
@@ -15,7 +16,7 @@ from agentmux_usage import machine
 from agentmux_usage.breaks import Break, Line, Reason
 from agentmux_usage.report import Asked, build_each
 from agentmux_usage.response import Response, Session
-from agentmux_usage.zone import UTC, named
+from agentmux_usage.zone import UTC, Zone
 
 LIKE = {"provider": "claude", "session_id": "s1", "model": "claude-opus-5", "agent": "reviewer"}
 SESSION = Session(
@@ -69,7 +70,7 @@ def test_json_has_what_the_design_says_and_rows_only_for_other_groupings():
 def test_csv_whole(snapshot):
     report, _ = reports()
 
-    assert machine.as_csv(report, named("Europe/Berlin")) == snapshot
+    assert machine.as_csv(report, Zone("CET", dt.timezone(dt.timedelta(hours=1)))) == snapshot
 
 
 def test_breaks_as_csv_whole(snapshot):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zoneinfo
+import datetime as dt
 from dataclasses import replace
 
 import pytest
@@ -16,7 +16,7 @@ from agentmux_usage.response import Response, Session
 from agentmux_usage.zone import Zone
 
 HOUR, DAY = 3600.0, 86_400.0
-BERLIN = Zone("Europe/Berlin", zoneinfo.ZoneInfo("Europe/Berlin"))
+BERLIN = Zone("Europe/Berlin", dt.timezone(dt.timedelta(hours=1)))
 
 
 def response(time, message, **more):
