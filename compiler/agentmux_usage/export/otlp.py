@@ -54,8 +54,8 @@ class Otlp:
         self._resource = Resource.create({"service.name": NAME, "service.version": __version__})
         self._scope = InstrumentationScope(NAME, __version__)
         self._spans = Spans(self._resource, self._scope)
-        self._traces: Any = OTLPSpanExporter(endpoint=f"{self._url}/v1/traces")
-        self._metrics: Any = OTLPMetricExporter(endpoint=f"{self._url}/v1/metrics")
+        self._traces: Any = OTLPSpanExporter(endpoint=f"{self._url}/v1/traces", session=_strict())
+        self._metrics: Any = OTLPMetricExporter(endpoint=f"{self._url}/v1/metrics", session=_strict())
 
     def take(self, session: Session, breaks: Iterable[Break]) -> None:
         for response in session.responses:
@@ -115,15 +115,32 @@ class Otlp:
         return export.MetricsData([export.ResourceMetrics(self._resource, [scope], "")])
 
 
+def _strict() -> Any:
+    """A connection on which a redirect is a refusal: nobody follows it, and the exporter would call it a success."""
+    import requests  # noqa: PLC0415  comes with the extra
+
+    def refuse(response: Any, *_: Any, **__: Any) -> None:
+        if response.is_redirect:
+            response.close()
+            raise requests.RequestException(f"it leads to `{response.headers['location']}`")
+
+    session = requests.Session()
+    session.hooks["response"].append(refuse)
+    return session
+
+
 def _why(complaints: Sequence[str]) -> str:
     """The reason in few words; the SDK wraps that of the system into its own and those of two libraries."""
     said = " ".join(complaints)
     system = re.search(r"\[Errno -?\d+\] ([^\"')(]+)", said)
     if system:
         return system[1].strip().lower()
-    status = re.search(r"code: (\d+), reason: (.+)$|Transient error (.+?) encountered", said)
+    status = re.search(r"code: (\d+), reason: (.+)$", said)
     if status:
-        return f"it answered {status[1]} {status[2]}" if status[1] else status[3]
+        return f"it answered {status[1]} {status[2]}"
+    other = re.search(r"Transient error (.+?) encountered|reason: (.+)$", said)
+    if other:
+        return other[1] or other[2]
     return complaints[-1] if complaints else "no reason was given"
 
 

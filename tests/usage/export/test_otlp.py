@@ -57,6 +57,8 @@ def receiver():
         def do_POST(self):
             told.post(self.path, self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(told.status)
+            if told.status == 302:
+                self.send_header("Location", "https://elsewhere.example/")
             self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -252,6 +254,28 @@ def test_a_refusal_is_told_once(receiver, session, caplog):
         "give the address of a receiver of OTLP over HTTP, without `/v1/traces`; its usual port is 4318"
     )
     assert [record for record in caplog.records if record.name.startswith("opentelemetry")] == []
+
+
+def test_no_variable_leads_elsewhere(receiver, session, monkeypatch):
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9/elsewhere")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=1")
+
+    sent(receiver.url, (session, ()))
+
+    assert len(receiver.spans) == 7
+
+
+def test_a_redirect_is_not_followed_and_no_success(receiver, session):
+    receiver.status = 302
+
+    with pytest.raises(CannotExport) as refused:
+        sent(receiver.url, (session, ()))
+
+    assert refused.value.message == (
+        f"`{receiver.url}` did not take what was sent: it leads to `https://elsewhere.example/`"
+    )
+    assert len(receiver.traces) == 1
 
 
 def test_nobody_there_is_told_in_the_words_of_the_system(receiver, session, monkeypatch):

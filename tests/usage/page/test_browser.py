@@ -8,6 +8,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 import threading
 import zlib
 from collections import Counter
@@ -58,7 +59,7 @@ def browse(chromium, tmp_path):
     def open_it(html, *flags, script="", fragment="") -> tuple[str, list[str]]:
         path = tmp_path / "page.html"
         path.write_text(with_probe(html, script), encoding="utf-8")
-        profile = f"--user-data-dir={tmp_path / 'profile'}"
+        profile = f"--user-data-dir={tempfile.mkdtemp(dir=tmp_path)}"
         done = subprocess.run(
             [chromium, *QUIET, profile, *flags, path.as_uri() + fragment],
             capture_output=True,
