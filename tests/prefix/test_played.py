@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import http.client
+import json
+from urllib.parse import urlsplit
+
 import pytest
 
 from agentmux_compiler.prefix.played import player_of
-from agentmux_launcher.recorder import ServedUsage
+from agentmux_launcher.recorder import Recorder, ServedUsage
 from agentmux_launcher.recorder.cache import KEYS, BlockCache, BreakpointCache, MovableClock
 from agentmux_launcher.recorder.wire import render
 
@@ -91,3 +95,82 @@ def test_another_effort_is_another_entry_where_the_data_says_so():
 
     assert kept.play(chat(BIG * 3, effort="high")).cache_read_tokens > 1_000
     assert lost.play(chat(BIG * 3, effort="high")).cache_read_tokens == 0
+
+
+SAID = {"role": "user", "content": BIG}
+MARK = {"cache_control": {"type": "ephemeral"}}
+ANTHROPIC = {
+    "model": "claude-opus-5",
+    "max_tokens": 9,
+    "messages": [{"role": "user", "content": [{"type": "text", "text": BIG, **MARK}]}],
+}
+
+
+def asked(recorder, path, body):
+    connection = http.client.HTTPConnection(urlsplit(recorder.url).netloc, timeout=20)
+    connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+    answer = json.load(connection.getresponse())
+    connection.close()
+    return answer.get("usage") or answer["usageMetadata"]
+
+
+def figures(usage, names):
+    """The figures at dotted names."""
+    found = []
+    for name in names:
+        value = usage
+        for key in name.split("."):
+            value = value[key]
+        found.append(value)
+    return tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("cache", "path", "body", "names", "told"),
+    [
+        (
+            ("anthropic", "anthropic", "claude-opus-5"),
+            "/v1/messages",
+            ANTHROPIC,
+            (
+                "input_tokens",
+                "cache_read_input_tokens",
+                "cache_creation_input_tokens",
+                "cache_creation.ephemeral_5m_input_tokens",
+            ),
+            [(0, 0, 2_000, 2_000), (0, 2_000, 0, 0)],
+        ),
+        (
+            ("openai", "openai", "gpt-5.5"),
+            "/v1/responses",
+            {"model": "gpt-5.5", "input": [SAID]},
+            ("input_tokens", "input_tokens_details.cached_tokens"),
+            [(2_000, 0), (2_000, 1_920)],
+        ),
+        (
+            ("openai-5.6", "openai", "gpt-5.6"),
+            "/v1/responses",
+            {"model": "gpt-5.6", "input": [SAID]},
+            ("input_tokens", "input_tokens_details.cached_tokens", "input_tokens_details.cache_write_tokens"),
+            [(2_000, 0, 2_000), (2_000, 2_000, 0)],
+        ),
+        (
+            ("vllm", "custom", "qwen3"),
+            "/v1/chat/completions",
+            {"model": "qwen3", "messages": [SAID]},
+            ("prompt_tokens", "prompt_tokens_details.cached_tokens"),
+            [(2_000, 0), (2_000, 1_984)],
+        ),
+        (
+            ("gemini", "google", "gemini-2.5-pro"),
+            "/v1beta/models/gemini-2.5-pro:generateContent",
+            {"contents": [{"role": "user", "parts": [{"text": BIG * 2}]}]},
+            ("promptTokenCount", "cachedContentTokenCount"),
+            [(4_000, 0), (4_000, 3_968)],
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) and value and isinstance(value[0], str) else None,
+)
+def test_every_wire_says_what_was_served(cache, path, body, names, told):
+    with Recorder(cache=player_of(*cache, count=len)) as recorder:
+        assert [figures(asked(recorder, path, body), names) for _ in range(2)] == told

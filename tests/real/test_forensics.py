@@ -23,6 +23,7 @@ USES = {
     "gemini": "{model: gemini-2.5-pro}",
     "qwen": "{model: qwen3-coder-plus}",
 }
+NO_SNAPSHOT = "{model: sonnet, flags: [--system-prompt-snapshot, 'off']}"
 CACHES = {
     "claude": ("anthropic", "anthropic", "claude-sonnet-5-5"),
     "codex": ("openai", "openai", "gpt-5.5"),
@@ -100,7 +101,7 @@ def told(found, *names):
 @pytest.mark.parametrize(
     ("provider", "delivery", "use"),
     [
-        ("claude", "flag", "{model: sonnet, flags: [--system-prompt-snapshot, 'off']}"),
+        ("claude", "flag", NO_SNAPSHOT),
         ("gemini", "file", None),
         ("gemini", "flag", None),
         ("qwen", "file", None),
@@ -119,10 +120,18 @@ def test_the_line_of_an_edited_bundle_is_named(project, provider, delivery, use)
     assert abs(found["lost_tokens"] - here.lost) <= 0.05 * here.lost
 
 
-@pytest.mark.parametrize("delivery", ["flag", "file"])
-@pytest.mark.parametrize("provider", ["claude", "codex"])
-def test_a_session_that_keeps_its_text_has_no_break(project, provider, delivery):
-    here = project(provider, delivery)
+@pytest.mark.parametrize(
+    ("provider", "delivery", "use"),
+    [
+        ("claude", "flag", None),
+        ("claude", "file", None),
+        ("claude", "file", NO_SNAPSHOT),
+        ("codex", "flag", None),
+        ("codex", "file", None),
+    ],
+)
+def test_a_session_that_keeps_its_text_has_no_break(project, provider, delivery, use):
+    here = project(provider, delivery, use)
 
     here.edit(EDITED)
     here.turn("Go on.", "--resume")
