@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from agentmux_usage.counting import again, distinct
-from agentmux_usage.index_tables import COLUMNS, facts_of, response_of, row_of
+from agentmux_usage.index_tables import COLUMNS, TOKENS, facts_of, response_of, row_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 _GATHERED, _KEPT = 1024, 64
 _PLACES = ", ".join("?" * len(COLUMNS.split(",")))
 # The words of these are all ours.
-_INSERT = f"INSERT OR IGNORE INTO {{}} VALUES ({_PLACES})"  # noqa: S608
+_INSERT = f"INSERT OR IGNORE INTO {{}} ({COLUMNS}) VALUES ({_PLACES})"  # noqa: S608
 _ONE = f"SELECT {COLUMNS} FROM copies WHERE message = ? AND request = ? AND file = ?"  # noqa: S608
 _SEVERAL = f"""
 SELECT {COLUMNS}, facts, path FROM copies JOIN strands ON strands.id = strand JOIN files ON files.id = file
 WHERE message IN several ORDER BY message"""  # noqa: S608
+_TOTALS = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKENS)
+_HEADS = [
+    f"INSERT INTO heads SELECT strand, min(time), max(time), count(*), {_TOTALS} FROM {source} GROUP BY strand"  # noqa: S608
+    for source in ("copies WHERE alone", "joined")
+]
 
 
 class Copies:
@@ -52,26 +57,34 @@ class Copies:
         self._connection.execute("DELETE FROM copies WHERE file = ?", (file,))
 
     def settle(self) -> None:
-        """Work out anew the responses whose copies have changed."""
+        """Work out anew which copies stand alone, and what the others come to."""
         run = self._connection.execute
-        run("DELETE FROM responses WHERE message IN (SELECT message FROM changed)")
+        run("DELETE FROM joined WHERE message IN (SELECT message FROM changed)")
+        run("UPDATE copies SET alone = 1 WHERE message IN (SELECT message FROM changed) AND NOT alone")
         run(
             "INSERT INTO several"
             " SELECT message FROM copies WHERE message IN changed GROUP BY message HAVING count(*) > 1"
         )
-        run("DELETE FROM changed WHERE message IN several")
-        run("INSERT INTO responses SELECT * FROM copies WHERE message IN changed")
+        run("UPDATE copies SET alone = 0 WHERE message IN (SELECT message FROM several)")
         copies = run(_SEVERAL)
+        rows: list[tuple[Any, ...]] = []
         for _, group in itertools.groupby(copies, key=lambda row: str(row[0])):
-            self._settle(list(group))
+            rows += self._settled(list(group))
+            if len(rows) > _GATHERED:
+                self._insert("joined", rows)
+                rows = []
+        self._insert("joined", rows)
         run("DELETE FROM changed")
         run("DELETE FROM several")
+        run("DELETE FROM heads")
+        for sums in _HEADS:
+            run(sums)
 
-    def _settle(self, copies: Sequence[Sequence[Any]]) -> None:
+    def _settled(self, copies: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """The responses of copies that share a message's id."""
         files = {os.fsdecode(path): file for _, _, file, *_, path in copies}
         found = distinct(_response(copy) for copy in copies)
-        self._insert("responses", [self._row(each, files[each.source or ""]) for each in found])
+        return [self._row(each, files[each.source or ""]) for each in found]
 
     def _write(self, file: int, responses: Sequence[Response]) -> None:
         rows = [self._row(each, file) for each in responses]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from agentmux_usage.copies import Copies
-from agentmux_usage.index_tables import COLUMNS, TOKENS, connect, response_of, writing
+from agentmux_usage.index_tables import COLUMNS, connect, response_of, writing
 from agentmux_usage.pieces import Piece, Seen
 from agentmux_usage.response import Session
 from agentmux_usage.sources import files_of
@@ -109,17 +109,17 @@ class Index:
     def _heads(self) -> list[tuple[Head, list[int]]]:
         facts = self._strands()
         found: dict[tuple[str, str], tuple[Head, list[int]]] = {}
-        for strand, began, ended, *totals in self._connection.execute(_SUMS):
+        for strand, began, ended, *totals in self._connection.execute("SELECT * FROM heads"):
             name = (facts[strand][0], facts[strand][1])
             head, strands = found.get(name, (Head(*name, began, ended, (0,) * len(totals)), []))
             summed = tuple(one + two for one, two in zip(head.totals, totals, strict=True))
             head = Head(*name, min(began, head.began), max(ended, head.ended), summed)
-            found[name] = (head, [*strands, strand])
+            found[name] = (head, [*strands, strand] if strand not in strands else strands)
         return sorted(found.values(), key=lambda each: (each[0].began, each[0].provider, each[0].session_id))
 
     def _read(self, path: Path, source: Source) -> None:
         name = os.fsencode(path)
-        before = self._known(name).get(name, (0, Seen()))[1]
+        before = self._seen(name)
         if before.holds(path, source):
             return  # another process has read it meanwhile
         piece = Piece(path, source, before)
@@ -142,9 +142,12 @@ class Index:
         self._copies.forget(self._file(name))
         self._connection.execute("DELETE FROM files WHERE path = ?", (name,))
 
-    def _known(self, name: bytes | None = None) -> dict[bytes, tuple[int, Seen]]:
-        rows = self._connection.execute("SELECT * FROM files WHERE ? IS NULL OR path = ?", (name, name))
-        return {path: (file, Seen(*rest)) for file, path, *rest in rows}
+    def _seen(self, name: bytes) -> Seen:
+        row = self._connection.execute("SELECT * FROM files WHERE path = ?", (name,)).fetchone()
+        return Seen(*row[2:]) if row else Seen()
+
+    def _known(self) -> dict[bytes, Seen]:
+        return {path: Seen(*rest) for _, path, *rest in self._connection.execute("SELECT * FROM files")}
 
     def _strands(self) -> Mapping[int, list[Any]]:
         return {strand: json.loads(facts) for strand, facts in self._connection.execute("SELECT * FROM strands")}
@@ -153,16 +156,13 @@ class Index:
         return {file: os.fsdecode(path) for file, path in self._connection.execute("SELECT id, path FROM files")}
 
 
-_TOTALS = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKENS)
-# The words of these are all ours.
-_SUMS = f"SELECT strand, min(time), max(time), count(*), {_TOTALS} FROM responses GROUP BY strand"  # noqa: S608
 _CHOSEN = f"""
 SELECT {COLUMNS}, number FROM responses JOIN chosen USING (strand)
 ORDER BY number, time, message, request"""  # noqa: S608
 
 
-def _holds(known: tuple[int, Seen] | None, path: Path, source: Source) -> bool:
-    return known is not None and known[1].holds(path, source)
+def _holds(known: Seen | None, path: Path, source: Source) -> bool:
+    return known is not None and known.holds(path, source)
 
 
 def _portions(files: Iterable[tuple[Path, Source]]) -> Iterator[list[tuple[Path, Source]]]:

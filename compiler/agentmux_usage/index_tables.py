@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
-VERSION = 2
+VERSION = 4
 _MEMORY = "PRAGMA cache_size = -8192"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 
@@ -30,12 +30,19 @@ CREATE TABLE files (
     mtime_ns INTEGER NOT NULL, offset INTEGER NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, notes TEXT NOT NULL
 );
 CREATE TABLE strands (id INTEGER PRIMARY KEY, facts TEXT NOT NULL UNIQUE);
-CREATE TABLE copies ({_ROW}, PRIMARY KEY (message, file, request)) WITHOUT ROWID;
+CREATE TABLE copies (
+    {_ROW}, alone INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (message, file, request)
+) WITHOUT ROWID;
 CREATE INDEX copies_by_file ON copies (file);
-CREATE TABLE responses ({_ROW}, PRIMARY KEY (message, request)) WITHOUT ROWID;
+CREATE TABLE joined ({_ROW}, PRIMARY KEY (message, request)) WITHOUT ROWID;
+CREATE VIEW responses AS
+    SELECT {COLUMNS} FROM copies WHERE alone UNION ALL SELECT {COLUMNS} FROM joined;
+CREATE TABLE heads (
+    strand INTEGER NOT NULL, began REAL NOT NULL, ended REAL NOT NULL, responses INTEGER NOT NULL,
+    {", ".join(f"{name} INTEGER NOT NULL" for name in TOKENS)}
+);
 PRAGMA user_version = {VERSION};
-"""
-_NAMES = ("files", "strands", "copies", "responses")
+"""  # noqa: S608  the words are all ours
 
 
 def connect(path: Path | None) -> sqlite3.Connection:
@@ -78,10 +85,17 @@ def _make(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     with writing(connection):
         if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
-            for name in _NAMES:
-                connection.execute(f"DROP TABLE IF EXISTS {name}")
+            _clear(connection)
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
+
+
+def _clear(connection: sqlite3.Connection) -> None:
+    """Drop what another version made; a view of its may be a table here."""
+    for kind, name in connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'table')"
+    ).fetchall():
+        connection.execute(f"DROP {kind} {name}")
 
 
 @contextlib.contextmanager
