@@ -153,6 +153,7 @@ class RunHost:
 
     def question(self, asked: Permission) -> None:
         if self._person is not None:
+            self._person.forget()
             self._view.question(asked)
             self._person.listen(self._inbox)
 

@@ -73,9 +73,9 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
 
 def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams) -> int:
     inbox, view = Inbox(), view_of(asked.output, streams, _about(launch))
-    host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
-    conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
     try:
+        host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
+        conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
         with _signals(inbox):
             outcome = conversation.run(_controller(launch, inbox, conversation), asked.prompt)
     finally:

@@ -49,6 +49,14 @@ class Person:
         if self._silenced == on and _set_echo(self._reads, on=on):
             self._silenced = not on
 
+    def forget(self) -> None:
+        """Drop what they typed and nobody read: it answers no question that they had not seen."""
+        if sys.platform != "win32":
+            import termios  # noqa: PLC0415  not on every system
+
+            with contextlib.suppress(OSError, termios.error):
+                termios.tcflush(self._reads, termios.TCIFLUSH)
+
     def _hear(self, inbox: Inbox) -> None:
         """Line by line as the terminal gives them; no buffer of Python's, whose lock would outlive the program."""
         rest = b""

@@ -86,12 +86,12 @@ def _text(given: dict[str, Any], names: Iterable[str]) -> str | None:
 
 def _change(given: dict[str, Any]) -> list[tuple[str, str]]:
     texts = [_text(given, names) or "" for names in (OLD, NEW)]
-    cut = -1 if all(text.endswith("\n") for text in texts) else None
-    old, new = (text.split("\n")[:cut] for text in texts)
+    cut = -1 if all(text.endswith("\n") for text in texts if text) else None
+    old, new = (text.split("\n")[:cut] if text else [] for text in texts)
     if len(old) + len(new) > TOO_LONG:
         lines = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
     else:
-        lines = list(difflib.unified_diff(old, new, n=2, lineterm=""))[2:]
+        lines = list(difflib.unified_diff(old, new, n=2, lineterm=""))[2 if old else 3 :]
     return [(line, SIGNS.get(line[:1], "")) for line in lines]
 
 

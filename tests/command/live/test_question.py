@@ -47,7 +47,8 @@ def test_an_edit_is_shown_as_a_change():
 @pytest.mark.parametrize(
     ("given", "rows"),
     [
-        ({"path": "n", "content": "new"}, ["  │ n", "  │ @@ -1 +1 @@", "  │ -", "  │ +new"]),
+        ({"path": "n", "content": "new"}, ["  │ n", "  │ +new"]),
+        ({"path": "n", "content": "one\ntwo\n"}, ["  │ n", "  │ +one", "  │ +two"]),
         ({"edits": [{"oldText": "a", "newText": "b"}]}, ["  │ @@ -1 +1 @@", "  │ -a", "  │ +b"]),
         ({"old_string": "a\n", "new_string": "b\n"}, ["  │ @@ -1 +1 @@", "  │ -a", "  │ +b"]),
         ({"old_string": "a", "new_string": "a\n"}, ["  │ @@ -1 +1,2 @@", "  │  a", "  │ +"]),

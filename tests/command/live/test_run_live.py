@@ -141,6 +141,22 @@ def test_the_status_line_while_it_streams(shell, terminal):
     )
 
 
+def test_what_was_typed_before_a_question_does_not_answer_it(shell, terminal):
+    given = {"command": "touch x"}
+    asked = [{"frames": [INIT]}, said("Let me."), {"sleep": 1.0}, ask("Bash", given), LINE]
+    shell.script([LINE, *asked, {"frames": [RESULT]}, ALL])
+    here = terminal("run", "reviewer", "Hello")
+    here.sees("Let me.")
+    here.types("y\n")
+    here.sees("[reason] no\n> ")
+    here.until(lambda: here.echoes)
+    here.types("n not yet\n")
+
+    assert here.ends() == 0
+    response = json.loads(shell.notes()["stdin"][1])["response"]["response"]
+    assert response == {"behavior": "deny", "message": "not yet"}
+
+
 def test_a_failure_ends_it(shell, terminal, snapshot):
     recording = (RECORDINGS / "claude" / "err401.jsonl").read_text(encoding="utf-8")
     shell.script([LINE, {"text": recording}, {"exit": 1}])
