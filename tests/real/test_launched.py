@@ -32,7 +32,7 @@ PROVIDERS = {
     "kimi": "{}",
     "qwen": "{model: qwen3-coder-plus}",
 }
-# Kimi Code has no figures in its frames; the answers of those that retry for minutes are waited for by nobody here.
+# Kimi Code has no figures in its frames.
 FRAMED = sorted(PROVIDERS.keys() - {"aider"})
 COUNTED = sorted({*FRAMED} - {"kimi"})
 LIMITED_SOON = ["claude", "codex", "gemini"]
@@ -185,6 +185,22 @@ def test_a_limit_is_a_failure_that_may_be_tried_again(provider, project):
 
     (failure,) = ran.all("failure")
     assert (ran.code, failure["class"], failure["retryable"]) == (1, "rate_limited", True)
+
+
+@pytest.mark.parametrize(("provider", "failed", "told"), [("kimi", "rate_limited", True), ("qwen", "timeout", False)])
+def test_who_tries_again_for_minutes_is_ended_by_a_timeout(provider, failed, told, project):
+    here = project(provider, Script(default=Answer(failure=Failure("rate_limited"))))
+
+    out, err = (child := here.start("run", "tester", "Hi", "--output", "json", "--timeout", "20")).communicate()
+    ran = Ran(child.returncode, [json.loads(line) for line in out.splitlines()], err)
+
+    (failure,) = ran.all("failure")
+    assert (ran.code, failure["class"]) == (124, failed)
+    retries = [(event["attempt"], event["status"]) for event in ran.all("retry")]
+    assert retries == ([(number, 429) for number in range(1, len(retries) + 1)] if told else [])
+    assert bool(retries) == told
+    assert len(here.recorder.exchanges) > 1
+    assert here.left == []
 
 
 @pytest.mark.parametrize("provider", FRAMED)
