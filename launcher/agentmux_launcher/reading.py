@@ -180,7 +180,9 @@ class Reader:
     def _end_turn(self) -> Iterator[Event]:
         self._closed = True
         table = self._reading.failures
-        failed = any(trouble.weight == "final" or table.fatal(trouble.text) for trouble in self._troubles)
+        failed = any(
+            each.weight == "final" or (each.weight == "error" and table.fatal(each.text)) for each in self._troubles
+        )
         spoke, self._did_in_turn = self._did_in_turn, False
         failure = classify(self._evidence(Ended(), spoke=spoke, closed=True), table) if failed else None
         if failure and self._reading.lasting:

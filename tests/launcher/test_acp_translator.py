@@ -12,6 +12,7 @@ from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_launcher.accounting import account
 from agentmux_launcher.events import (
     Commands,
+    Compaction,
     Cost,
     End,
     Failure,
@@ -538,6 +539,44 @@ def test_an_attempt_that_the_cli_tells_of_in_words_is_one():
     assert events(said(text)) == [Text(text)]
 
 
+# Compactions
+
+
+def test_a_compaction_is_told_when_it_is_done():
+    frames = [
+        update("compaction_update", compactionId="c", status="in_progress"),
+        update("compaction_summary_chunk", compactionId="c", content={"type": "text", "text": "So far"}),
+        update("compaction_update", compactionId="c", status="completed"),
+        update("compaction_update", compactionId="d", status="failed", error="no room"),
+        update("compaction_update", compactionId="e", status="cancelled"),
+    ]
+
+    assert told(*frames) == [Compaction(), Notice("the conversation could not be compacted: no room", "cli")]
+
+
+def test_a_tool_that_stands_for_a_compaction_is_no_call():
+    own = {"_meta": {"claudeCode": {"toolName": "compact"}}}
+    facts = {"trigger": "auto", "preTokens": 180_000, "postTokens": 9_000}
+    frames = [
+        tool("c", title="Compact conversation", kind="think", status="in_progress", **own),
+        tool_update("c", status="in_progress", **own),
+        tool_update("c", status="completed", rawOutput=facts, **own),
+    ]
+
+    assert told(*frames) == [Compaction("auto", 180_000, 9_000)]
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        ("codex-acp", "*Context compacted to fit the model's context window.*\n\n"),
+        ("pi", "Automatic compaction finished; context was summarized to continue the session."),
+    ],
+)
+def test_a_compaction_may_be_told_in_words(agent, text):
+    assert told(said(text), words=reading(agent).own_words) == [Compaction()]
+
+
 # Tools
 
 
@@ -876,6 +915,17 @@ def test_words_that_mean_a_failure_in_any_case_are_one_behind_a_tool_that_ran():
         "server_error"
     ]
     assert failures(*frames, said("Info: Operation cancelled by user"), end(), agent="copilot") == []
+    assert failures(*frames, said("stream disconnected before completion: x\n\n"), end(), agent="codex-acp") == [
+        "network"
+    ]
+
+
+def test_an_attempt_that_was_overcome_is_no_failure():
+    again = {"message": "Reconnecting... 1/5", "additionalDetails": "unexpected status 503 Busy", "willRetry": True}
+    frames = [(PROMPT,), update("session_info_update", _meta={"codex": {"error": again}}), said("Done.", messageId="m")]
+
+    assert only(Retry, events(*frames, end())) == [Retry(1, None, None, "unexpected status 503 Busy")]
+    assert failures(*frames, end(), agent="codex-acp") == []
 
 
 # The catalog
@@ -903,5 +953,3 @@ def test_every_agent_of_the_catalog_says_what_its_figures_mean():
         "qwen": "calls",
     }
     assert all(by is None or by.field for by in known.values() if by and by.turn != "none")
-
-

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentmux_launcher.events import End, Event, Notice, Text, Thinking, Unknown
-from agentmux_launcher.translators import acp_errors
+from agentmux_launcher.translators import acp_compaction, acp_errors
+from agentmux_launcher.translators.acp_compaction import Compactions
 from agentmux_launcher.translators.acp_figures import Figures
 from agentmux_launcher.translators.acp_known import EXTENSIONS, GROK_UPDATES, SERVED
 from agentmux_launcher.translators.acp_permissions import Permissions
@@ -31,7 +32,15 @@ NEEDED = {"initialize", "authenticate", *OPENS}
 STOPS = {"cancelled": "interrupted", "max_turn_requests": "max_turns"}
 GROK = {"_x.ai/session_notification", "_x.ai/session/update"}
 # What the history of a session is made of, when it is played again.
-HISTORY = {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
+HISTORY = {
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "compaction_update",
+    "plan",
+    "tool_call",
+    "tool_call_update",
+    "user_message_chunk",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class AcpTranslator(Translator):
         self._session = SessionState()
         self._permissions = Permissions()
         self._tools = Tools()
+        self._compactions = Compactions()
         self._figures = Figures(convention, start)
         self._turn = Turn()
         self._replaying = False
@@ -59,6 +69,8 @@ class AcpTranslator(Translator):
             "agent_message_chunk": self._message,
             "agent_thought_chunk": self._thought,
             "available_commands_update": self._commands,
+            "compaction_summary_chunk": _nothing,
+            "compaction_update": acp_compaction.update,
             "config_option_update": self._session.configured,
             "current_mode_update": lambda update: self._session.mode(first(update.get("currentModeId"))),
             "plan": _plan,
@@ -168,8 +180,8 @@ class AcpTranslator(Translator):
         yield Text(text, message_id if isinstance(message_id, str) and message_id else None)
 
     def _own(self, text: str) -> Said:
-        again = list(acp_errors.own_words(text))
-        yield from again or (Notice(text, "cli"), Trouble(text, weight="error"))
+        meant = [*acp_errors.own_words(text), *acp_compaction.own_words(text)]
+        yield from meant or (Notice(text, "cli"), Trouble(text, weight="error"))
 
     def _thought(self, update: Mapping[str, Any]) -> Said:
         self._turn.paused()
@@ -184,10 +196,12 @@ class AcpTranslator(Translator):
     def _tool(self, update: Mapping[str, Any]) -> Said:
         self._turn.paused()
         call_id = first(update.get("toolCallId"))
-        if call_id:
-            yield from self._tools.take(call_id, update)
-        else:
+        if not call_id:
             yield Unknown(update)
+        elif self._compactions.is_one(call_id, update):
+            yield from acp_compaction.update(update)
+        else:
+            yield from self._tools.take(call_id, update)
 
     def _window(self, update: Mapping[str, Any]) -> Said:
         self._turn.paused()
@@ -286,6 +300,10 @@ def _text(update: Mapping[str, Any]) -> str:
 
 def _codex(update: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(mapping(mapping(update.get("_meta")).get("codex")).get("error"))
+
+
+def _nothing(_update: Mapping[str, Any]) -> Said:
+    yield from ()
 
 
 def _plan(update: Mapping[str, Any]) -> Said:
