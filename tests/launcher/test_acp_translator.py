@@ -884,6 +884,11 @@ def test_what_an_agent_makes_of_401_and_429_has_its_class(agent, name, expected)
     [
         ("cline", error(3, -32000, "Authentication required: Call authenticate before starting a session"), "auth"),
         ("codex-acp", error(3, -32000, "Authentication required"), "auth"),
+        ("codex-acp", error(3, -32603, "Internal error", {"codexErrorInfo": "usageLimitExceeded"}), "usage_limit"),
+        ("codex-acp", error(3, -32603, "Internal error", {"codexErrorInfo": {"unauthorized": {}}}), "auth"),
+        ("claude-agent-acp", error(3, -32000, "Authentication required"), "auth"),
+        ("claude-agent-acp", error(3, -32603, "x", {"errorKind": "authentication_failed"}), "auth"),
+        ("claude-agent-acp", error(3, -32603, "x", {"errorKind": "rate_limit"}), "rate_limited"),
         ("gemini", error(3, 401, '{"error":{"code":401,"message":"mock 401","status":"UNAUTHENTICATED"}}'), "auth"),
         ("gemini", error(3, 429, "slow down"), "rate_limited"),
         ("grok", error(3, -32003, "Rate limited"), "rate_limited"),

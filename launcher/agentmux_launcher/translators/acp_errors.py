@@ -27,9 +27,19 @@ def error(said: Any) -> Trouble:
     detail = first(data, known.get("details"), known.get("message")) or ""
     words = message if not detail or detail in message else f"{message}\n{detail}".strip()
     number = code if isinstance(code, int) and not isinstance(code, bool) else None
-    names = (str(number) if number is not None else None, known.get("errorName"), inner.get("status"))
+    names = (known.get("errorKind"), known.get("errorName"), *_codex_kinds(known), inner.get("status"), _text(number))
     status = number if number is not None and LOWEST_STATUS <= number <= HIGHEST_STATUS else None
     return Trouble(words or shown(said), status, tuple(filter(None, map(first, names))), "final")
+
+
+def _text(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _codex_kinds(data: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Codex names an error by a text or, where there is more to it, by the one key of an object."""
+    info = data.get("codexErrorInfo")
+    return tuple(info) if isinstance(info, dict) else (info,)
 
 
 def _inner(message: Any) -> Mapping[str, Any]:
