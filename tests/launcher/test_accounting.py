@@ -59,6 +59,14 @@ def test_reasoning_is_added_to_output_where_it_stands_apart():
     assert normal(said, INCLUDED).output == 20
 
 
+def test_a_figure_of_which_nobody_knows_whether_it_holds_another_is_not_known():
+    unsure = Convention("here", "turn", input_includes_cached=None, output_includes_reasoning=None)
+
+    assert normal(Tokens(9, 4, None, None, 5, 2), unsure) == Tokens(None, 4, None, None, None, 2)
+    assert normal(Tokens(9, 0, None, None, 5, 0), unsure) == Tokens(9, 0, None, None, 5, 0)
+    assert normal(Tokens(9, None, None, None, 5, None), unsure) == Tokens(9, None, None, None, 5, None)
+
+
 def test_input_that_cannot_hold_its_cached_part_is_not_known():
     assert normal(Tokens(100, 800, None, None, 1, None), INCLUDED).input is None
 
@@ -158,6 +166,14 @@ def test_a_closing_frame_says_nothing_about_the_context():
     so_far = account([call("m1", 300_000), turn(18_000_000, context_window=200_000), End("end_turn")])
 
     assert so_far.context == 300_000
+
+
+def test_a_turn_says_what_fills_the_window_where_no_call_is_reported():
+    full = [Usage("turn", context_tokens=fills, context_window=200_000) for fills in (1_290, 1_304)]
+    known = account([full[0], End("end_turn"), full[1], End("end_turn")])
+
+    assert (known.context_start, known.context, known.largest_context) == (1_290, 1_304, 1_304)
+    assert (known.reported_window, known.tokens, known.calls) == (200_000, Tokens(), ())
 
 
 def test_there_is_no_context_between_a_compaction_and_the_next_call():

@@ -426,6 +426,28 @@ def test_a_provider_of_a_known_dialect_needs_no_table_of_its_own():
     assert table_for("unheard-of", "none") == NO_TABLE
 
 
+def test_a_table_may_go_on_with_anothers_rows():
+    acp, kilo = tables()["acp"], tables()["kilo"]
+    joined = table_for("kilo", "acp")
+
+    assert joined.kinds == (*kilo.kinds, *acp.kinds)
+    assert joined.patterns == (*kilo.patterns, *acp.patterns)
+    assert table_for("unheard-of", "acp") == acp
+    assert {table.also for table in tables().values()} <= {None, *tables()}
+
+
+def test_words_that_always_mean_a_failure_are_those_of_frames():
+    table = FailureTable(
+        patterns=(
+            Pattern("frame", "^Error: ", None, "here", always=True),
+            Pattern("frame", "^Info: ", None, "here"),
+            Pattern("stderr", "^fatal: ", None, "here", always=True),
+        )
+    )
+
+    assert [table.fatal(words) for words in ("well\nError: no", "Info: x", "fatal: y")] == [True, False, False]
+
+
 def test_a_pattern_may_leave_the_class_to_its_groups():
     table = FailureTable(
         kinds=(Kind("provider.overloaded", FailureClass.OVERLOADED, "here"),),
