@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 
 def placed(responses: Iterable[Response]) -> tuple[Response, ...]:
-    """Responses in the order of their time, those of sub-agents and side calls in the turn that was under way."""
+    """Responses in the order of their time; a sub-agent's or side call that knows no turn is of the one under way."""
     turn = 0
     found = []
     for response in responses:
         if response.kind == "main":
             turn = response.turn
-        found.append(response if response.kind == "main" else dataclasses.replace(response, turn=turn))
+        known = response.kind == "main" or response.turn
+        found.append(response if known else dataclasses.replace(response, turn=turn))
     return tuple(found)

@@ -132,7 +132,7 @@ class CodexReader(Reader):
             time,
             normal(said, self.convention),
             state.get("model"),
-            state["turn"],
+            state["turn"] if main else 0,
             kind or ("main" if main else "subagent"),
             None if main else thread,
             name,

@@ -59,7 +59,7 @@ class GeminiReader(Reader):
             time,
             normal(_figures(tokens), self.convention),
             first(message.get("model")),
-            self.state["turn"],
+            self.state["turn"] if main else 0,
             "main" if main else "subagent",
             None if main else session,
             name,

@@ -6,7 +6,7 @@ import calendar
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from agentmux_launcher.events import Compaction, End, Session, Usage
+from agentmux_launcher.events import Compaction, End, Session, Text, Thinking, ToolCall, Usage
 from agentmux_launcher.following import Following
 from agentmux_launcher.run_folder import plan_of
 from agentmux_launcher.usage import Tokens
@@ -49,23 +49,28 @@ class _Run:
         self._session = run_id
         self._model = plan.model
         self._turn, self._calls, self._told = 1, 0, 0
-        self._compacted = False
+        self._compacted = self._spoke = False
 
     def event(self, event: Event) -> Iterator[Response]:
         if isinstance(event, Session):
             self._session, self._model = event.session_id or self._session, event.model or self._model
         elif isinstance(event, Usage):
             self._calls += event.scope == "call"
-            if event.scope == "call" or not self._calls:
+            if event.scope == "call" or not (self._calls or _tokens(event).nothing):
                 yield self._response(event)
         elif isinstance(event, Compaction):
             self._compacted = True
+        elif isinstance(event, Text | Thinking | ToolCall):
+            self._spoke = True
         elif isinstance(event, End):
-            self._turn, self._calls = self._turn + 1, 0
+            self._turn, self._calls, self._spoke = self._turn + 1, 0, False
 
     def _response(self, usage: Usage) -> Response:
         self._told += 1
-        compacted, self._compacted = self._compacted, False
+        # A turn in which nothing was said or called but the session was summed up is the call that did that.
+        summed_up = usage.scope == "turn" and self._compacted and not self._spoke
+        compacted = self._compacted and not summed_up
+        self._compacted = summed_up
         return Response(
             self._plan.provider,
             self._session,
@@ -73,7 +78,7 @@ class _Run:
             _tokens(usage),
             usage.model or self._model,
             self._turn,
-            "main" if usage.parent is None else "subagent",
+            "side" if summed_up else "main" if usage.parent is None else "subagent",
             usage.parent,
             usage.message_id or f"{self._run_id}:{self._told}",
             agent=self._plan.agent,
