@@ -474,11 +474,22 @@ def test_an_interrupted_turn_answers_all_its_requests_and_the_next_one_runs(case
     case.script([{"asks": [question("call-1"), question("call-2")]}, {"till_cancelled": True}], [{"text": "Two."}])
     stopped = [(lambda event: isinstance(event, events.Permission), Signalled(signal.SIGINT))]
 
-    assert case.run(None, lines=["first", ""], when=stopped, person=True) == 0
+    assert case.run(None, lines=["first", ""], when=stopped, person=True) == 0, case.host.events
 
     assert case.sent("session/cancel") == [{"sessionId": "session-1"}]
     assert case.sent("session/request_permission") == [{"outcome": {"outcome": "cancelled"}}] * 2
     assert [event.stop_reason for event in case.host.all(events.End)] == ["interrupted"]
+
+
+def test_what_is_asked_after_the_interrupt_is_cancelled_too(case):
+    late = [{"till_cancelled": True}, {"ask": [question("call-2")]}]
+    case.script([{"asks": [question("call-1")]}, *late], [{"text": "Two."}])
+    stopped = [(lambda event: isinstance(event, events.Permission), Signalled(signal.SIGINT))]
+
+    assert case.run(None, lines=["first", "", "second"], when=stopped, person=True) == 0, case.host.events
+
+    assert case.sent("session/request_permission") == [{"outcome": {"outcome": "cancelled"}}] * 2
+    assert case.host.text == "Two."
 
 
 def test_an_agent_that_asks_and_vanishes_is_a_failure(case):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agentmux_launcher.acp import choice, rpc
+from agentmux_launcher.acp import rpc
+from agentmux_launcher.acp.clock import Clock, Due
 from agentmux_launcher.acp.handshake import Ask, Handshake, Opened, RefusedError, Wanted, expanded, handshake
 from agentmux_launcher.acp.lent import Lent, Terms
 from agentmux_launcher.acp.phase import Phase
+from agentmux_launcher.acp.questions import METHOD, Questions
 from agentmux_launcher.acp.terminals import Place
 from agentmux_launcher.controllers.base import Controller
 from agentmux_launcher.controllers.stream_json import line
 from agentmux_launcher.events import Event, Notice
 from agentmux_launcher.manifest import AcpPlan
-from agentmux_launcher.permission import ALLOW
 from agentmux_launcher.startup import first_turn
 from agentmux_launcher.supervise import GRACE, Errors, Grace, Output
 from agentmux_launcher.usage import Start
@@ -24,14 +24,14 @@ from agentmux_launcher.usage import Start
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentmux_launcher.acp.rpc import Answer, Frame, Request
+    from agentmux_launcher.acp.rpc import Answer, Frame
     from agentmux_launcher.controllers.base import Listener, Why
     from agentmux_launcher.events import Permission
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.permission import Decision
     from agentmux_launcher.supervise import Inbox, Message
 
-PERMISSION, PROMPT = "session/request_permission", "session/prompt"
+PROMPT = "session/prompt"
 _NO_EOF, _NO_SIGTERM = 3.0, 0.5  # seconds for what an agent is known not to heed
 
 
@@ -44,7 +44,7 @@ class Acp(Controller):
         self._acp = launch.plan.acp or AcpPlan()
         super().__init__(launch, inbox, listener, _fitting(grace, self._acp))
         self._waiting: deque[str] = deque()
-        self._asked: dict[str, Request] = {}
+        self._questions = Questions(self._acp.passes, launch.folder)
         self._frames: list[Frame] = []
         self._peer = rpc.Peer()
         self._lent = self._new_lent()
@@ -52,9 +52,7 @@ class Acp(Controller):
         self._session: Opened | None = None
         self._turn_id: int | None = None
         self._phase = Phase()
-        self._due: float | None = None
-        self._heard_at = 0.0
-        self._remarked = False
+        self._clock = Clock(self._acp)
 
     @property
     def idle(self) -> bool:
@@ -74,23 +72,20 @@ class Acp(Controller):
         if self._turn_id is None or self._session is None:
             return False
         self._send(rpc.notification("session/cancel", {"sessionId": self._session.session_id}))
-        self._cancel_requests()
+        self._send_all(self._questions.call_off())
         return True
 
     def stop(self, why: Why) -> None:
         self._waiting.clear()
-        self._due = None
+        self._clock.stop()
         super().stop(why)
         self._lent.end()
 
     def answer(self, asked: Permission, decision: Decision) -> None:
-        request = self._asked.pop(asked.id, None)
-        if request is not None:
-            self._send(rpc.result(request, choice.outcome(request.params, decision)))
+        self._send_all(self._questions.answer(asked.id, decision))
 
     def remaining(self) -> float | None:
-        due = None if self._due is None else max(0.0, self._due - time.monotonic())
-        waits = (super().remaining(), self._lent.remaining(), due)
+        waits = (super().remaining(), self._lent.remaining(), self._clock.remaining())
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
     def take(self, message: Message) -> None:
@@ -99,8 +94,7 @@ class Acp(Controller):
             self._send_all(answers)
             return
         if isinstance(message, Output | Errors) and message.child is self.child:
-            self._heard_at = time.monotonic()
-            self._remarked = False
+            self._clock.heard()
         super().take(message)
         frames, self._frames = self._frames, []
         for frame in frames:
@@ -109,8 +103,13 @@ class Acp(Controller):
     def tick(self) -> None:
         self._send_all(self._lent.tick())
         super().tick()
-        if self._due is not None and time.monotonic() >= self._due and self.child is not None:
-            self._is_due()
+        due = self._clock.look(busy=bool(self._questions) or self._lent.busy)
+        if due is Due.END:
+            self._phase.unanswered()
+            self._give_up()
+        elif due is Due.REMARK:
+            said = f"nothing was heard of the agent for {self._clock.silence:.0f} seconds"
+            self.listener.event(Notice(said, "agentmux"))
 
     def heard(self, event: Event) -> None:
         super().heard(self._phase.told(event))
@@ -122,8 +121,8 @@ class Acp(Controller):
         if self._waiting:
             self.listener.event(Notice(f"{len(self._waiting)} turns that waited were not sent", "agentmux"))
         self._waiting.clear()
-        self._asked.clear()
-        self._session = self._opening = self._turn_id = self._due = None
+        self._clock.stop()
+        self._session = self._opening = self._turn_id = None
         self.start = Start(resumed=True, counters=self.counters)
 
     def _watch(self, frame: Frame) -> None:
@@ -136,6 +135,7 @@ class Acp(Controller):
         self._phase = Phase()
         self._begin(self._slots())
         self._peer, self._lent, self._frames = rpc.Peer(), self._new_lent(), []
+        self._questions = Questions(self._acp.passes, self.launch.folder)
         wanted = Wanted(self.launch.folder, self.launch.plan.mcp_servers, going_on, fork)
         self._opening = handshake(self._acp, wanted, self.launch.env)
         self._ask(next(self._opening))
@@ -150,10 +150,10 @@ class Acp(Controller):
             case None:
                 return
             case rpc.Request(method=method):
-                if method == PERMISSION:
-                    self._permission(taken)
-                else:
-                    self._send_all(self._lent.answer(taken))
+                served = self._questions.take if method == METHOD else self._lent.answer
+                self._send_all(served(taken))
+                if self.interrupted:
+                    self._send_all(self._questions.call_off())
             case rpc.Answer(id=number):
                 if number == self._turn_id:
                     self._turn_is_over()
@@ -164,7 +164,7 @@ class Acp(Controller):
         """The next step towards a session."""
         if self._opening is None or self._phase.decided:
             return
-        self._due = None
+        self._clock.stop()
         if answer.fault is not None:
             self._phase.refused(answer.method, answer.fault)
             self._give_up()
@@ -181,7 +181,7 @@ class Acp(Controller):
             self._prompt()
 
     def _ask(self, ask: Ask) -> None:
-        self._due = time.monotonic() + ask.seconds
+        self._clock.step(ask.seconds)
         self._phase.waits(ask.method, ask.seconds)
         self._send(self._peer.request(ask.method, ask.params)[1])
 
@@ -195,58 +195,22 @@ class Acp(Controller):
             self._session = replace(self._session, new=False)
         prompt = {"sessionId": self._session.session_id, "prompt": [{"type": "text", "text": text}]}
         self._turn_id, frame = self._peer.request(PROMPT, prompt)
-        self.interrupted = self._remarked = False
-        self._heard_at = time.monotonic()
-        self._due = self._heard_at + min(self._acp.quiet_seconds, self._acp.silent_seconds)
+        self.interrupted = False
+        self._clock.turn()
         self._phase.waits(PROMPT, self._acp.silent_seconds)
         self._send(frame)
 
     def _turn_is_over(self) -> None:
-        self._turn_id = self._due = None
+        self._turn_id = None
+        self._clock.stop()
         self._phase.opened()
-        self._cancel_requests()
+        self._send_all(self._questions.call_off())
         self._prompt()
-
-    def _permission(self, request: Request) -> None:
-        self._asked[request.key] = request
-        if not choice.options(request.params):
-            self._cancel(request)
-        elif choice.passes(request.params, self._acp.passes, self.launch.folder):
-            del self._asked[request.key]
-            self._send(rpc.result(request, choice.outcome(request.params, ALLOW)))
-
-    def _cancel_requests(self) -> None:
-        for request in list(self._asked.values()):
-            self._cancel(request)
-
-    def _cancel(self, request: Request) -> None:
-        self._asked.pop(request.key, None)
-        self._send(rpc.result(request, choice.CANCELLED))
-
-    def _is_due(self) -> None:
-        """A step has had its time, or a turn is silent. A person may think as long as they like."""
-        now, quiet = time.monotonic(), time.monotonic() - self._heard_at
-        if self._turn_id is None or quiet >= self._acp.silent_seconds:
-            self._phase.unanswered()
-            self._give_up()
-        elif self._asked or self._lent.busy:
-            self._heard_at = now
-            self._due = now + self._acp.quiet_seconds
-        elif quiet < self._acp.quiet_seconds:
-            self._due = self._heard_at + min(self._acp.quiet_seconds, self._acp.silent_seconds)
-        else:
-            self._remark(quiet)
-            self._due = self._heard_at + self._acp.silent_seconds
-
-    def _remark(self, quiet: float) -> None:
-        if not self._remarked:
-            self._remarked = True
-            self.listener.event(Notice(f"nothing was heard of the agent for {quiet:.0f} seconds", "agentmux"))
 
     def _give_up(self) -> None:
         """End the agent: without what it did not do there is nothing to go on with."""
         self._waiting.clear()
-        self._due = None
+        self._clock.stop()
         if self.child is not None:
             self.child.stop(self.ask_to_stop)
 
