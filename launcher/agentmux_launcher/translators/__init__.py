@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from agentmux_launcher.translators.acp import AcpTranslator
+from agentmux_launcher.translators.acp.translator import AcpTranslator
 from agentmux_launcher.translators.antigravity import AntigravityTranslator
 from agentmux_launcher.translators.base import Translator
 from agentmux_launcher.translators.claude import ClaudeTranslator

@@ -2,81 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentmux_launcher.events import End, Event, Notice, Text, Thinking, Unknown
-from agentmux_launcher.translators import acp_compaction, acp_errors
-from agentmux_launcher.translators.acp_compaction import Compactions
-from agentmux_launcher.translators.acp_figures import Figures
-from agentmux_launcher.translators.acp_known import EXTENSIONS, GROK_UPDATES, SERVED
-from agentmux_launcher.translators.acp_permissions import Permissions
-from agentmux_launcher.translators.acp_session import SessionState, plan
-from agentmux_launcher.translators.acp_tools import Tools
-from agentmux_launcher.translators.acp_turn import Turn
+from agentmux_launcher.translators.acp import compaction, errors
+from agentmux_launcher.translators.acp.compaction import Compactions
+from agentmux_launcher.translators.acp.figures import Figures
+from agentmux_launcher.translators.acp.history import History
+from agentmux_launcher.translators.acp.known import EXTENSIONS, GROK_UPDATES, SERVED
+from agentmux_launcher.translators.acp.permissions import Permissions
+from agentmux_launcher.translators.acp.requests import LOAD, PROMPT, Asked, Requests
+from agentmux_launcher.translators.acp.session import SessionState, plan
+from agentmux_launcher.translators.acp.tools import Tools
+from agentmux_launcher.translators.acp.turn import Turn
 from agentmux_launcher.translators.base import Translator
 from agentmux_launcher.translators.values import first, mapping, shown
 from agentmux_launcher.trouble import Trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from agentmux_launcher.usage import Convention, Start, Tokens
 
     Said = Iterator[Event | Trouble]
 
-PROMPT, LOAD = "session/prompt", "session/load"
 OPENS = {"session/new", LOAD, "session/resume", "session/fork"}
 NEEDED = {"initialize", "authenticate", *OPENS}
 STOPS = {"cancelled": "interrupted", "max_turn_requests": "max_turns"}
 GROK = {"_x.ai/session_notification", "_x.ai/session/update"}
-# What the history of a session is made of, when it is played again.
-HISTORY = {
-    "agent_message_chunk",
-    "agent_thought_chunk",
-    "compaction_update",
-    "plan",
-    "tool_call",
-    "tool_call_update",
-    "user_message_chunk",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request of ours that waits for its answer."""
-
-    method: str
-    params: Mapping[str, Any]
 
 
 class AcpTranslator(Translator):
     """Reads what the agent writes, and what is sent to it: only that says which answer is whose."""
 
     def __init__(self, convention: Convention, start: Start) -> None:
-        self._asked: dict[str, _Asked] = {}
-        self._heard_both = False
+        self._requests = Requests()
         self._session = SessionState()
         self._permissions = Permissions()
         self._tools = Tools()
         self._compactions = Compactions()
         self._figures = Figures(convention, start)
         self._turn = Turn()
-        self._replaying = False
-        self._late: list[Mapping[str, Any]] | None = None
+        self._history = History()
         self._updates: dict[str, Callable[[Mapping[str, Any]], Said]] = {
             "agent_message_chunk": self._message,
             "agent_thought_chunk": self._thought,
             "available_commands_update": self._commands,
             "compaction_summary_chunk": _nothing,
-            "compaction_update": acp_compaction.update,
+            "compaction_update": compaction.update,
             "config_option_update": self._session.configured,
             "current_mode_update": lambda update: self._session.mode(first(update.get("currentModeId"))),
             "plan": _plan,
             "plan_removed": _plan,
             "plan_update": _plan,
-            "session_info_update": lambda update: acp_errors.codex(_codex(update)),
+            "session_info_update": lambda update: errors.codex(_codex(update)),
             "tool_call": self._tool,
             "tool_call_update": self._tool,
             "usage_update": self._window,
@@ -108,17 +87,16 @@ class AcpTranslator(Translator):
             yield Unknown(frame)
 
     def sent(self, frame: Mapping[str, Any]) -> Said:
-        method, params = frame.get("method"), mapping(frame.get("params"))
-        self._heard_both = True
+        method = frame.get("method")
+        self._requests.known = True
         if not isinstance(method, str):
             yield from self._permissions.answered(str(frame.get("id")), frame)
             return
-        if "id" in frame:
-            self._asked[str(frame["id"])] = _Asked(method, params)
+        self._requests.sent(frame, method)
         if method == PROMPT:
             self._prompted()
         elif method in OPENS:
-            self._replaying = method == LOAD
+            self._history.playing = method == LOAD
             self._figures.session_began(resumed=method != "session/new")
         elif method == "session/cancel":
             self._turn.cancelled = True
@@ -127,13 +105,11 @@ class AcpTranslator(Translator):
         yield from self._news()
 
     def _prompted(self) -> None:
-        """What follows is news, but for a history that an agent still plays although it has said it is done."""
         if not self._turn.open:
             self._tools.turn_began()
             self._permissions.turn_began()
         self._turn.began()
-        self._late = [] if self._replaying else None
-        self._replaying = False
+        self._history.prompted()
 
     def _update(self, frame: Mapping[str, Any]) -> Said:
         update = mapping(mapping(frame.get("params")).get("update"))
@@ -141,30 +117,15 @@ class AcpTranslator(Translator):
         read = self._updates.get(kind) if isinstance(kind, str) else None
         if read is None:
             yield Unknown(frame)
-        elif kind not in HISTORY or not self._is_replay(kind, update):
+        elif not self._history.holds(str(kind), update):
             yield from read(update)
 
-    def _is_replay(self, kind: Any, update: Mapping[str, Any]) -> bool:
-        """Whether this is history. Gemini still plays it after the answer; its commands come after that.
-
-        So what the user seems to say first in a turn, and all that follows, waits until one of them is known.
-        """
-        if self._replaying or self._late is None:
-            return self._replaying
-        if not self._late and kind != "user_message_chunk":
-            self._late = None
-            return False
-        self._late.append(update)
-        return True
-
     def _news(self) -> Said:
-        """What waited was no history."""
-        waiting, self._late = self._late or [], None
-        for update in waiting:
+        for update in self._history.news():
             yield from self._updates[update["sessionUpdate"]](update)
 
     def _commands(self, update: Mapping[str, Any]) -> Said:
-        self._late = None
+        self._history.over()
         yield from self._session.commands(update)
 
     def _message(self, update: Mapping[str, Any]) -> Said:
@@ -180,7 +141,7 @@ class AcpTranslator(Translator):
         yield Text(text, message_id if isinstance(message_id, str) and message_id else None)
 
     def _own(self, text: str) -> Said:
-        meant = [*acp_errors.own_words(text), *acp_compaction.own_words(text)]
+        meant = [*errors.own_words(text), *compaction.own_words(text)]
         yield from meant or (Notice(text, "cli"), Trouble(text, weight="error"))
 
     def _thought(self, update: Mapping[str, Any]) -> Said:
@@ -199,13 +160,13 @@ class AcpTranslator(Translator):
         if not call_id:
             yield Unknown(update)
         elif self._compactions.is_one(call_id, update):
-            yield from acp_compaction.update(update)
+            yield from compaction.update(update)
         else:
             yield from self._tools.take(call_id, update)
 
     def _window(self, update: Mapping[str, Any]) -> Said:
         self._turn.paused()
-        self._figures.window(update, running=self.open or not self._heard_both)
+        self._figures.window(update, running=self.open or not self._requests.known)
         yield from ()
 
     def _permission(self, frame: Mapping[str, Any]) -> Said:
@@ -224,14 +185,12 @@ class AcpTranslator(Translator):
         if kind == "model_changed":
             yield from self._session.model(first(update.get("model_id")))
         elif kind == "retry_state":
-            yield from () if self._replaying else acp_errors.grok(update)
+            yield from () if self._history.playing else errors.grok(update)
         elif kind not in GROK_UPDATES:
             yield Unknown(frame)
 
     def _answered(self, frame: Mapping[str, Any]) -> Said:
-        asked = self._asked.pop(str(frame.get("id")), None)
-        if asked is None and not self._heard_both:
-            asked = _guessed(frame)
+        asked = self._requests.answered(frame)
         if asked is None:
             yield Unknown(frame)
         elif frame.get("error") is not None:
@@ -239,7 +198,7 @@ class AcpTranslator(Translator):
         else:
             yield from self._done(asked, mapping(frame.get("result")))
 
-    def _done(self, asked: _Asked, result: Mapping[str, Any]) -> Said:
+    def _done(self, asked: Asked, result: Mapping[str, Any]) -> Said:
         if asked.method == PROMPT:
             yield from self._ended(result)
         elif asked.method == "initialize":
@@ -266,8 +225,8 @@ class AcpTranslator(Translator):
         self._turn.ended()
         yield End(reason if by_itself else STOPS.get(reason, reason))
 
-    def _refused(self, asked: _Asked, error: Any) -> Said:
-        trouble = acp_errors.error(error)
+    def _refused(self, asked: Asked, error: Any) -> Said:
+        trouble = errors.error(error)
         if asked.method == PROMPT:
             yield from self._news()
             yield trouble
@@ -277,18 +236,6 @@ class AcpTranslator(Translator):
             yield trouble
         else:
             yield Notice(f"`{asked.method}` was refused: {trouble.text}", "cli")
-
-
-def _guessed(frame: Mapping[str, Any]) -> _Asked | None:
-    """What an answer must be to, where only one side was written down."""
-    result = mapping(frame.get("result"))
-    if "stopReason" in result or frame.get("error") is not None:
-        return _Asked(PROMPT, {})
-    if "protocolVersion" in result:
-        return _Asked("initialize", {})
-    if "sessionId" in result:
-        return _Asked("session/new", {})
-    return _Asked("", {}) if "result" in frame else None
 
 
 def _text(update: Mapping[str, Any]) -> str:
