@@ -16,23 +16,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One call. `number` is its place among all responses of the session, from 1.
+class Held:
+    """A call, and what its lane has in the cache after it.
 
-    `before` is the call before it in its lane; for the first of a sub-agent, the agent's own (`first`). `stored` is
-    what the cache holds after it, null where its figures do not say. `short` and `hour` are what the lane has written
-    so far for the usual lifetime and for an hour; `read` whether it was ever served anything.
+    `stored` is what the next call can read, null where the figures do not say. `short` and `hour` are what the lane has
+    written so far for the usual lifetime and for an hour; `read` whether it was ever served anything.
     """
 
-    number: int
     response: Response
-    before: Step | None
-    first: bool
     serving: Serving
     stored: int | None
     short: int
     hour: int
     read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call, `after` it, and `before` it: the call before in its lane.
+
+    `number` is its place among all responses of the session, from 1. For the `first` of a sub-agent, the agent's own
+    call stands before.
+    """
+
+    number: int
+    after: Held
+    before: Held | None
+    first: bool
+
+    @property
+    def response(self) -> Response:
+        return self.after.response
+
+    @property
+    def serving(self) -> Serving:
+        return self.after.serving
 
     @property
     def expected(self) -> int | None:
@@ -52,30 +70,27 @@ class Step:
 
 def steps(session: Session, known: Known) -> Iterator[Step]:
     """The calls in their order, without those that a CLI makes beside the conversation."""
-    lanes: dict[str | None, Step] = {}
+    lanes: dict[str | None, Held] = {}
     for number, response in enumerate(session.responses, 1):
         if response.kind == "side":
             continue
         lane = response.thread or "" if response.kind == "subagent" else None
-        before, first = lanes.get(lane), lane not in lanes
-        if first and lane is not None:
-            before = lanes.get(None)
-        lanes[lane] = _step(number, response, before, first, known)
-        yield lanes[lane]
+        own = lanes.get(lane)
+        after = lanes[lane] = _held(response, own, known)
+        yield Step(number, after, own or lanes.get(None) if lane is not None else own, own is None)
 
 
-def _step(number: int, response: Response, before: Step | None, first: bool, known: Known) -> Step:
+def _held(response: Response, own: Held | None, known: Known) -> Held:
     served = serving(response, known.prefixes.get(response.prefix or ""))
-    own = None if first else before
     tokens = response.tokens
     short = (own.short if own else 0) + (tokens.cache_write or 0)
     hour = (own.hour if own else 0) + (tokens.cache_write_1h or 0)
     read = bool(own and own.read) or bool(tokens.cache_read)
     stored = _stored(response, own, served, wrote=short + hour > 0, read=read)
-    return Step(number, response, before, first, served, stored, short, hour, read)
+    return Held(response, served, stored, short, hour, read)
 
 
-def _stored(response: Response, own: Step | None, served: Serving, *, wrote: bool, read: bool) -> int | None:
+def _stored(response: Response, own: Held | None, served: Serving, *, wrote: bool, read: bool) -> int | None:
     """What it read and wrote; where writes are not reported, all of its prompt that such a cache holds."""
     tokens = response.tokens
     if tokens.cache_read is None:

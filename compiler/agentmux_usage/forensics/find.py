@@ -25,18 +25,19 @@ def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
     sub-agent is held against the agent's own call before it.
     """
     found: list[Break] = []
-    seen: list[Step] = []
+    firsts: list[Step] = []
     for step in steps(session, known):
-        found += [each for each in (_break(step, seen, known), _unshared(step, known)) if each]
-        seen.append(step)
+        found += [each for each in (_break(step, firsts, known), _unshared(step, known)) if each]
+        if step.first:
+            firsts.append(step)
     return tuple(found)
 
 
-def _break(step: Step, seen: list[Step], known: Known) -> Break | None:
+def _break(step: Step, firsts: list[Step], known: Known) -> Break | None:
     if step.expected is None or step.lost <= step.serving.step:
         return None
     changed = edit(step, known)
-    cause = beside(step, seen) or cause_of(Case(step, changed))
+    cause = beside(step, firsts) or cause_of(Case(step, changed))
     predicted = changed.predicted(step.expected) if changed and cause.planned else None
     return _told(step, step.expected, cause, predicted)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentmux_usage.breaks import Line, Reason
-from agentmux_usage.forensics.calls import Step
+from agentmux_usage.forensics.calls import Held, Step
 from agentmux_usage.forensics.plans import Edit
 from agentmux_usage.forensics.serving import HOUR, same_model
 from agentmux_usage.forensics.words import span, tokens
@@ -63,8 +63,8 @@ def _lifetime(case: Case) -> Cause | None:
     return None
 
 
-def _usual(step: Step) -> str | None:
-    return step.serving.terms.lifetime if step.serving.terms else None
+def _usual(call: Held) -> str | None:
+    return call.serving.terms.lifetime if call.serving.terms else None
 
 
 def _fits(case: Case) -> bool:

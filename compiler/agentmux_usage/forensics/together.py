@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 UNREADABLE = 10.0
 
 
-def beside(step: Step, seen: Sequence[Step]) -> Cause | None:
+def beside(step: Step, firsts: Sequence[Step]) -> Cause | None:
     """The first call of a sub-agent that another one of the same size of prompt had just begun before."""
     if not step.first or step.response.kind != "subagent":
         return None
-    firsts = (each for each in seen if each.first and each.response.kind == "subagent")
-    gaps = [_gap(each, step) for each in firsts if _alike(each, step)]
+    others = (each for each in firsts if each.response.kind == "subagent")
+    gaps = [_gap(each, step) for each in others if _alike(each, step)]
     near = min((gap for gap in gaps if 0 <= gap < UNREADABLE), default=None)
     if near is None:
         return None
