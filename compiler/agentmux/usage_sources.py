@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,44 +30,64 @@ INDEX = "usage"
 
 @dataclass(slots=True)
 class Found:
-    """What there is to report on, and how the breaks of a session are found.
+    """What there is to report on, and how the breaks of a session are found. Nothing is read before it is asked for.
 
-    `sources` are what holds something, `looked` all places. `notes` are complete when the last session has been read.
+    `files` are all that can be read, `folder` is where what was read is kept. `sources` are what holds something,
+    `looked` all places. `notes`, and `unfinished` (whether a run still goes on), are complete when the last session has
+    been read.
     """
 
     sessions: Iterable[Session]
     breaks_of: Callable[[Session], Sequence[Break]]
+    files: Iterable[Path]
+    folder: Path
     sources: list[str] = field(default_factory=list)
     looked: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unfinished: bool = False
 
 
 def found(paths: Sequence[str], asked: Asked, environ: Mapping[str, str]) -> Found:
     """The sessions of the paths; without any, those of the ledger and of all CLIs that have left transcripts.
 
+    Reading them raises `CannotRun` where the ledger cannot be read.
+
     Raises:
-        CannotRun: a path is not there, or is nobody's; the ledger cannot be read.
+        CannotRun: a path is not there, or is nobody's.
     """
-    ledger, index = path_of(environ), managed.home(environ) / INDEX
-    kept = _kept(ledger)
-    there = Found((), _breaks(kept, asked, ledger))
+    ledger, folder = path_of(environ), managed.home(environ) / INDEX
+    kept = functools.cache(lambda: _kept(ledger))
+    there = Found((), _breaks(kept, asked, ledger), (), folder)
     if paths:
-        sources = _named(paths, index, there)
+        sources = _named(paths, folder, there)
         there.sources += [shown(Path(path), environ) for path in paths]
     else:
-        sources = _own(environ, index)
-        _say_where(there, ledger, kept, [each for each in sources if asked.asks(each.provider)], environ)
-    told = _gathered(sources, asked, index, there.notes) if sources else ()
-    there.sessions = joined(kept, told, only_told=bool(paths))
+        sources = _own(environ, folder)
+        _say_where(there, ledger, [each for each in sources if asked.asks(each.provider)], environ)
+    there.files = _files(ledger, sources)
+    # Each choice of sources has an index of its own, which is not worth its place for what is looked at once.
+    told = _gathered(sources, asked, None if paths else folder, there.notes)
+    there.sessions = _sessions(there, kept, told, only_told=bool(paths))
     return there
 
 
-def _say_where(there: Found, ledger: Path, kept: Kept, sources: Sequence[Source], environ: Mapping[str, str]) -> None:
-    there.looked.append(_place(ledger, environ))
-    there.sources += [shown(ledger, environ)] if kept.responses else []
-    for folder in _folders(sources):
-        there.looked.append(_place(folder, environ))
-        there.sources += [shown(folder, environ)] if folder.exists() else []
+def _sessions(there: Found, kept: Callable[[], Kept], told: Iterable[Session], *, only_told: bool) -> Iterator[Session]:
+    there.unfinished = any(run.ended is None and run.running for run in kept().runs)
+    yield from joined(kept(), told, only_told=only_told)
+
+
+def _files(ledger: Path, sources: Sequence[Source]) -> Iterator[Path]:
+    from agentmux_usage.sources import files_of  # noqa: PLC0415  only where there may be transcripts
+
+    yield from (ledger, ledger.with_name(f"{ledger.name}-wal"))
+    for source in sources:
+        yield from files_of(source)
+
+
+def _say_where(there: Found, ledger: Path, sources: Sequence[Source], environ: Mapping[str, str]) -> None:
+    for place in (ledger, *_folders(sources)):
+        there.looked.append(_place(place, environ))
+        there.sources += [shown(place, environ)] if place.exists() else []
 
 
 def _place(path: Path, environ: Mapping[str, str]) -> str:
@@ -113,24 +133,24 @@ def _kept(ledger: Path) -> Kept:
 
 
 def _own(environ: Mapping[str, str], index: Path) -> Sequence[Source]:
-    """Those of all providers, whoever is asked for: each choice of sources has an index of its own."""
+    """Those of all providers, whoever is asked for, so that one index serves every question."""
     from agentmux_usage.places import catalog_sources  # noqa: PLC0415  only where there may be transcripts
 
     return catalog_sources(environ, index)
 
 
-def _gathered(sources: Sequence[Source], asked: Asked, index: Path, notes: list[str]) -> Iterable[Session]:
+def _gathered(sources: Sequence[Source], asked: Asked, folder: Path | None, notes: list[str]) -> Iterator[Session]:
     from agentmux_usage.gather import gather  # noqa: PLC0415  as above
 
-    return gather(sources, index, notes, since=asked.since, until=asked.until)
+    yield from gather(sources, folder, notes, since=asked.since, until=asked.until) if sources else ()
 
 
-def _breaks(kept: Kept, asked: Asked, ledger: Path) -> Callable[[Session], Sequence[Break]]:
+def _breaks(kept: Callable[[], Kept], asked: Asked, ledger: Path) -> Callable[[Session], Sequence[Break]]:
     @functools.cache
     def known() -> Known:
         from agentmux_usage.forensics import NOTHING, known_of  # noqa: PLC0415  loads the facts of backends
 
-        sessions = [session for session in joined(kept, ()) if asked.of(session).responses]
+        sessions = [session for session in joined(kept(), ()) if asked.of(session).responses]
         if not sessions:
             return NOTHING
         with Ledger(ledger) as opened:

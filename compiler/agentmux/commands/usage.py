@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux import usage_view
+from agentmux import usage_memo, usage_view
 from agentmux.errors import DONE
 from agentmux.usage_options import asked_of
 from agentmux.usage_sources import Found, found
@@ -48,11 +48,23 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 def _said(arguments: argparse.Namespace, asked: Asked, there: Found, streams: Streams) -> int:
     """Print the report; the number of its rows."""
     both = arguments.format == "json" and asked.by != "session"
-    groupings: tuple[By, ...] = ("session", asked.by) if both else (asked.by,)
-    built = build_each(there.sessions, asked, groupings, there.breaks_of)
-    reports = [replace(each, sources=tuple(there.sources), notes=(*there.notes, *each.notes)) for each in built]
+    reports = _reports(("session", asked.by) if both else (asked.by,), asked, there)
     streams.out.write(_shown(arguments, asked, reports, streams))
     return len(reports[0].rows)
+
+
+def _reports(groupings: tuple[By, ...], asked: Asked, there: Found) -> Sequence[Report]:
+    """The reports as they were made before, if nothing has changed since; else made, and kept for the next time."""
+    names = (asked.zone.name, sorted(asked.providers), sorted(asked.agents), there.sources)
+    mark = usage_memo.mark_of(there.files, (groupings, asked.since, asked.until, asked.rates, *names))
+    reports: Sequence[Report] = usage_memo.recall(there.folder, mark)
+    if reports:
+        return reports
+    built = build_each(there.sessions, asked, groupings, there.breaks_of)
+    reports = [replace(each, sources=tuple(there.sources), notes=(*there.notes, *each.notes)) for each in built]
+    if reports[0].rows and not there.unfinished:
+        usage_memo.keep(there.folder, mark, reports)
+    return reports
 
 
 def _shown(arguments: argparse.Namespace, asked: Asked, reports: Sequence[Report], streams: Streams) -> str:
