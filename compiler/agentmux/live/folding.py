@@ -48,6 +48,11 @@ class Folding:
         else:
             self.calls[event.id] = running
 
+    def given(self, call: str | None) -> Any:
+        """The input of a call that runs."""
+        running = self.calls.get(call or "") or self._inner.get(call or "")
+        return running.given if running else None
+
     def answered(self, call: str | None, now: float | None) -> None:
         """It was asked whether a call may be made; the time that took is not the call's."""
         for running in (self.calls.get(call or ""), self._inner.get(call or "")):

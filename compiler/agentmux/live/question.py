@@ -51,6 +51,8 @@ def _keys(*keys: str) -> list[Text]:
 
 def _body(given: Any) -> list[tuple[str, str]]:
     """Lines and their styles. Whatever is not part of a command or a change is said after it."""
+    if given is None:
+        return []
     if not isinstance(given, dict):
         return _lines(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, indent=1))
     command = given.get("command")
@@ -59,7 +61,7 @@ def _body(given: Any) -> list[tuple[str, str]]:
     changes = [each for each in (given, *_listed(given)) if _text(each, NEW) is not None]
     if not changes:
         return _lines(json.dumps(given, ensure_ascii=False, indent=1))
-    place = [(place, "bold")] if (place := _text(given, PLACES)) else []
+    place = [] if given in changes else _place(given)
     shown = {*OLD, *NEW, *PLACES, *(name for name, value in given.items() if isinstance(value, list))}
     return [*place, *(row for change in changes for row in _change(change)), *_rest(given, shown)]
 
@@ -92,7 +94,12 @@ def _change(given: dict[str, Any]) -> list[tuple[str, str]]:
         lines = [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
     else:
         lines = list(difflib.unified_diff(old, new, n=2, lineterm=""))[2 if old else 3 :]
-    return [(line, SIGNS.get(line[:1], "")) for line in lines]
+    return [*_place(given), *((line, SIGNS.get(line[:1], "")) for line in lines)]
+
+
+def _place(given: dict[str, Any]) -> list[tuple[str, str]]:
+    place = _text(given, PLACES)
+    return [(place, "bold")] if place else []
 
 
 def _barred(lines: list[tuple[str, str]], width: int) -> list[Text]:

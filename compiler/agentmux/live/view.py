@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.text import Text as Line
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 PROMPT = "> "
 PAUSE = 0.1  # seconds between two drawings
 SECOND = 1.0
-EXPECTED = {"end_turn", "error", "interrupted", "max_turns"}  # a failure says the latter three
-ANSWERS = {"allow_once": "allowed", "allow_always": "allowed in this session", "cancelled": "withdrawn"}
 
 
 class LiveView:
@@ -89,8 +88,10 @@ class LiveView:
         self._prompt()
 
     def question(self, asked: Permission) -> None:
+        """Where the question does not repeat the input of a call, it is the one the call had."""
         self._end_thought()
-        self._put(question.question(asked, self._screen.width))
+        given = asked.input if asked.input is not None else self._folding.given(asked.tool_call_id)
+        self._put(question.question(replace(asked, input=given), self._screen.width))
         self._asked = None if self._prompts else asked.id
         self._prompt()
 
@@ -152,20 +153,20 @@ class LiveView:
             case ToolResult():
                 lines = self._folding.returned(event, now, width)
             case End(stop_reason):
-                lines = [*self._folding.end(width), *_ended(stop_reason)]
+                lines = [*self._folding.end(width), *words.ended(stop_reason)]
                 self._flush()
                 self._screen.end_line()
             case Failure():
                 lines = [*self._folding.end(width), words.failure(aside(event) or "")]
             case Permission(chosen=str(chosen)):
                 self._settled(event, now)
-                lines = [_answered(event, chosen)]
+                lines = [words.answered(event, chosen)]
             case Plan(steps):
                 lines = self._folding.planned(steps, width)
             case Mode(name):
-                lines = [_dim(f"mode: {name}")]
+                lines = [words.dim(f"mode: {name}")]
             case Retry() | Compaction() | Notice() | Unknown():
-                lines = [_dim(aside(event) or "")]
+                lines = [words.dim(aside(event) or "")]
             case _:
                 pass
         return lines
@@ -242,18 +243,3 @@ class LiveView:
     def _echo(self, *, on: bool) -> None:
         if self._person is not None:
             self._person.echo(on=on)
-
-
-def _dim(line: str) -> Line:
-    return Line(visible(line), status.DIM)
-
-
-def _ended(stop_reason: str) -> list[Line]:
-    return [] if stop_reason in EXPECTED else [_dim(f"the turn ended: {stop_reason}")]
-
-
-def _answered(event: Permission, chosen: str) -> Line:
-    kind = next((option.kind for option in event.options if option.id == chosen), chosen)
-    word = ANSWERS.get(kind, "denied" if kind.startswith("reject") else kind)
-    reason = f": {event.reason}" if event.reason and word == "denied" else ""
-    return _dim(f"  {event.tool or 'a tool'}: {word}{reason}")

@@ -14,7 +14,7 @@ from agentmux_compiler.render.visible import head, source_line, tail, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentmux_launcher.events import Step
+    from agentmux_launcher.events import Permission, Step
 
 # What tells most of a call, in whatever words its CLI has for it; the first that is there.
 TELLING = ("command", "cmd", "file_path", "filePath", "path", "dir_path", "pattern", "query", "url", "description")
@@ -24,6 +24,8 @@ LEAST_ROOM, MOST_ROOM = 12, 24  # cells for what became of a call
 MARK = "• "
 SIGNS = {"completed": "[x]", "in_progress": "[>]"}
 MOST_STEPS = 12
+EXPECTED = {"end_turn", "error", "interrupted", "max_turns"}  # a failure says the latter three
+ANSWERS = {"allow_once": "allowed", "allow_always": "allowed in this session", "cancelled": "withdrawn"}
 
 
 def brief(given: Any) -> str:
@@ -108,3 +110,20 @@ def failure(line: str) -> Text:
     card = Text.assemble((kind, "bold red"))
     card.append(colon + rest)
     return card
+
+
+def answered(asked: Permission, chosen: str) -> Text:
+    """What became of a question."""
+    kind = next((option.kind for option in asked.options if option.id == chosen), chosen)
+    word = ANSWERS.get(kind, "denied" if kind.startswith("reject") else kind)
+    reason = f": {asked.reason}" if asked.reason and word == "denied" else ""
+    return dim(f"  {asked.tool or 'a tool'}: {word}{reason}")
+
+
+def ended(stop_reason: str) -> list[Text]:
+    """Why a turn ended, if that is worth a line."""
+    return [] if stop_reason in EXPECTED else [dim(f"the turn ended: {stop_reason}")]
+
+
+def dim(line: str) -> Text:
+    return Text(visible(line), "dim")

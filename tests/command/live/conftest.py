@@ -239,11 +239,15 @@ class Terminal:
         self.paper.resize(width, height)
         self.termios.tcsetwinsize(self.slave, (height, width))
 
+    def settles(self):
+        """Read on until nothing comes."""
+        while self._read(0.05):
+            pass
+
     def ends(self, seconds=20):
         """Its exit code, once all is read that it wrote."""
         self.until(lambda: self.child.poll() is not None, seconds)
-        while self._read(0.05):
-            pass
+        self.settles()
         return self.child.returncode
 
     def close(self):

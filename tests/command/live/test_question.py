@@ -54,7 +54,8 @@ def test_an_edit_is_shown_as_a_change():
         ({"old_string": "a", "new_string": "a\n"}, ["  │ @@ -1 +1,2 @@", "  │  a", "  │ +"]),
         ({"url": "http://x"}, ["  │ {", '  │  "url": "http://x"', "  │ }"]),
         ("words", ["  │ words"]),
-        (None, ["  │ null"]),
+        (None, []),
+        ({"changes": [{"path": "a", "newText": "b"}]}, ["  │ a", "  │ +b"]),
     ],
 )
 def test_other_inputs(given, rows):

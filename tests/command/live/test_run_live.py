@@ -130,11 +130,11 @@ def test_a_turn_with_everything_in_it(shell, terminal, snapshot, width):
 
 def test_the_status_line_while_it_streams(shell, terminal):
     shell.script(
-        [LINE, {"frames": [INIT]}, stream(start("m1"), *pieces("text", "Half a")), {"sleep": 1.5}, said(""), ALL]
+        [LINE, {"frames": [INIT]}, stream(start("m1"), *pieces("text", "Half a")), {"sleep": 3}, said(""), ALL]
     )
     here = terminal("run", "reviewer", "Hello", width=100)
     here.sees("Half a")
-    here.sees("0:01")
+    here.until(lambda: re.search(r"0:0[1-9]", here.paper.screen[-1]))
     assert not here.echoes
     assert steady(here.paper.screen) == (
         "Half a\n reviewer · claude · claude-sonnet-5-5 · context -/- - · cache - · $- · T"
@@ -196,6 +196,7 @@ def test_a_resize_in_the_middle_leaves_no_trace(shell, terminal):
     here = terminal("run", "reviewer", "Hello", width=100)
     for number, size in enumerate([(47, 12), (33, 24), (120, 10), (61, 30)]):
         here.sees(f"{2 * number} A paragraph")
+        here.settles()
         here.resize(*size)
 
     assert here.ends() == 0

@@ -254,6 +254,15 @@ def test_a_question_is_asked_with_nothing_below_and_what_it_took_is_not_the_tool
     assert not here.person.shown
 
 
+def test_a_question_without_the_input_of_its_call_shows_it_all_the_same(run):
+    here = run()
+    asked = Permission("p", (ONCE,), None, "execute", "t", None, "Run it")
+    here(ToolCall("t", "execute", {"command": "rm -r x"}), asked)
+    here.view.question(asked)
+
+    assert here.screen[:3] == ["? execute wants to run", "  │ rm -r x", "  │ Run it"]
+
+
 def test_a_question_that_is_withdrawn_leaves_its_prompt_behind(run):
     here = run()
     asked = Permission("p", (ONCE,), None, "Bash", "t", {"command": "x"})
