@@ -416,12 +416,13 @@ METHODS = st.sampled_from(
 )
 UPDATES = st.builds(
     lambda kind, fields: {"sessionId": "s", "update": {**fields, "sessionUpdate": kind}},
-    st.sampled_from(KINDS),
+    st.sampled_from(KINDS) | JSON,
     SHAPE,
 )
 FRAME = st.one_of(
     st.fixed_dictionaries({"method": st.just("session/update"), "params": UPDATES}),
-    st.fixed_dictionaries({"id": st.integers(0, 2), "method": METHODS, "params": SHAPE | JSON}),
+    st.fixed_dictionaries({"method": st.just("_x.ai/session_notification"), "params": UPDATES}),
+    st.fixed_dictionaries({"id": st.integers(0, 2) | JSON, "method": METHODS | JSON, "params": SHAPE | JSON}),
     st.fixed_dictionaries({"id": st.integers(0, 2), "result": SHAPE | JSON}),
     st.fixed_dictionaries({"id": st.integers(0, 2), "error": SHAPE | JSON}),
     st.dictionaries(st.text(max_size=6), JSON, max_size=4),
@@ -710,6 +711,19 @@ def test_a_request_that_is_called_off_is_answered_by_that():
 
 def test_a_second_answer_is_nobodys():
     assert events((PROMPT,), said("x"), end(), end()) == [Text("x"), End("end_turn"), Unknown(end())]
+
+
+def test_an_interleaved_prompt_without_a_word_has_failed():
+    second = request(4, "session/prompt")
+    called = tool("t", name="Bash", rawInput={"command": "ls"})
+
+    assert failures((PROMPT,), called, (second,), end(3), end(4)) == ["no_output"]
+
+
+def test_a_call_that_is_said_to_have_ended_again_after_its_turn_is_not_told_again():
+    done = tool_update("t", title="ls", kind="execute", status="completed")
+
+    assert len(only(ToolCall, events((PROMPT,), done, end(), done))) == 1
 
 
 def test_prompts_may_be_interleaved():

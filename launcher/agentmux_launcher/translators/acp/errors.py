@@ -65,12 +65,13 @@ def codex(said: Mapping[str, Any]) -> Iterator[Event | Trouble]:
     if not said:
         return
     message, detail = first(said.get("message")) or "", first(said.get("additionalDetails"))
-    kinds = mapping(said.get("codexErrorInfo"))
-    statuses = (count(mapping(value).get("httpStatusCode")) for value in kinds.values())
+    info = mapping(said.get("codexErrorInfo"))
+    statuses = (count(mapping(value).get("httpStatusCode")) for value in info.values())
     status, attempt = next(filter(None, statuses), None), ATTEMPT.search(message)
     if said.get("willRetry") is True:
         yield Retry(int(attempt["attempt"]) if attempt else None, status, None, detail or message)
-    yield Trouble(detail or message, status, tuple(kinds), "retry" if said.get("willRetry") is True else "error")
+    kinds = tuple(filter(None, map(first, _codex_kinds(said))))
+    yield Trouble(detail or message, status, kinds, "retry" if said.get("willRetry") is True else "error")
 
 
 def grok(said: Mapping[str, Any]) -> Iterator[Event | Trouble]:

@@ -14,13 +14,10 @@ CANCELLED = "cancelled"
 
 
 class Permissions:
-    """Those asked and not yet answered. `rejected`: one of the turn that runs was."""
+    """Those asked and not yet answered. `rejected`: one was since somebody set this to false."""
 
     def __init__(self) -> None:
         self._asked: dict[str, Permission] = {}
-        self.rejected = False
-
-    def turn_began(self) -> None:
         self.rejected = False
 
     def asked(self, request_id: str, params: Mapping[str, Any], tool: str | None) -> Permission:

@@ -36,7 +36,7 @@ class _Call:
 
 
 class Tools:
-    """The calls of the turn that runs, by their ids. `called`: there was one."""
+    """Calls by their ids. `called`: there was one since somebody set this to false."""
 
     def __init__(self) -> None:
         self._calls: dict[str, _Call] = {}
@@ -44,8 +44,8 @@ class Tools:
         self.called = False
 
     def turn_began(self) -> None:
+        """What ended before may come up again only by chance."""
         self._ended.clear()
-        self.called = False
 
     def name(self, call_id: str) -> str | None:
         call = self._calls.get(call_id)

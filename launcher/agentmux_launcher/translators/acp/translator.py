@@ -22,7 +22,7 @@ from agentmux_launcher.trouble import Trouble
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from agentmux_launcher.usage import Convention, Start, Tokens
+    from agentmux_launcher.usage import Convention, Start
 
     Said = Iterator[Event | Trouble]
 
@@ -42,6 +42,7 @@ class AcpTranslator(Translator):
         self._tools = Tools()
         self._compactions = Compactions()
         self._figures = Figures(convention, start)
+        self.counters = self._figures.counters
         self._turn = Turn()
         self._history = History()
         self._updates: dict[str, Callable[[Mapping[str, Any]], Said]] = {
@@ -63,10 +64,6 @@ class AcpTranslator(Translator):
         }
 
     @property
-    def counters(self) -> Tokens | None:  # type: ignore[override]
-        return self._figures.counters
-
-    @property
     def open(self) -> bool:
         return self._turn.open > 0
 
@@ -76,6 +73,8 @@ class AcpTranslator(Translator):
             yield from self._update(frame)
         elif method is None:
             yield from self._answered(frame)
+        elif not isinstance(method, str):
+            yield Unknown(frame)
         elif method == "session/request_permission" and "id" in frame:
             yield from self._permission(frame)
         elif method in GROK:
@@ -83,7 +82,7 @@ class AcpTranslator(Translator):
         elif method == "_x.ai/mcp/server_status":
             server = mapping(frame.get("params"))
             yield from self._session.server(first(server.get("name")), first(server.get("status")))
-        elif not isinstance(method, str) or method not in EXTENSIONS | SERVED:
+        elif method not in EXTENSIONS and method not in SERVED:
             yield Unknown(frame)
 
     def sent(self, frame: Mapping[str, Any]) -> Said:
@@ -107,7 +106,6 @@ class AcpTranslator(Translator):
     def _prompted(self) -> None:
         if not self._turn.open:
             self._tools.turn_began()
-            self._permissions.turn_began()
         self._turn.began()
         self._history.prompted()
 
@@ -181,7 +179,7 @@ class AcpTranslator(Translator):
 
     def _of_grok(self, frame: Mapping[str, Any]) -> Said:
         update = mapping(mapping(frame.get("params")).get("update"))
-        kind = update.get("sessionUpdate")
+        kind = first(update.get("sessionUpdate"))
         if kind == "model_changed":
             yield from self._session.model(first(update.get("model_id")))
         elif kind == "retry_state":
@@ -216,21 +214,27 @@ class AcpTranslator(Translator):
         yield from self._news()
         reason = first(result.get("stopReason")) or "end_turn"
         yield from self._figures.turn(result, one_call=not self._tools.called)
+        self.counters = self._figures.counters
         by_itself = reason == "cancelled" and not self._turn.cancelled
         silent = reason == "end_turn" and not self._turn.spoke and not self._tools.called
         if silent or (by_itself and not self._permissions.rejected):
             yield Trouble(self._turn.own_words or ("" if silent else reason), weight="final")
         elif reason == "max_turn_requests":
             yield Trouble("", kinds=("max_turns",), weight="final")
-        self._turn.ended()
+        self._turn_ended()
         yield End(reason if by_itself else STOPS.get(reason, reason))
+
+    def _turn_ended(self) -> None:
+        self._turn.ended()
+        self._tools.called = False
+        self._permissions.rejected = False
 
     def _refused(self, asked: Asked, error: Any) -> Said:
         trouble = errors.error(error)
         if asked.method == PROMPT:
             yield from self._news()
             yield trouble
-            self._turn.ended()
+            self._turn_ended()
             yield End("error")
         elif asked.method in NEEDED:
             yield trouble
