@@ -61,6 +61,13 @@ class Step:
         return self.before.stored if prompt is None else min(self.before.stored, self.serving.held(prompt))
 
     @property
+    def short_at_most(self) -> int:
+        """No less than `lost`, and cheaper: nearly all calls fall short of nothing."""
+        read = self.after.response.tokens.cache_read
+        held = self.before.stored if self.before else None
+        return 0 if read is None or held is None else held - read
+
+    @property
     def lost(self) -> int:
         """Tokens that were stored and not read; 0 where figures are missing."""
         if self.expected is None or self.response.tokens.cache_read is None:

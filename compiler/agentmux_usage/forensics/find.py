@@ -27,14 +27,16 @@ def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
     found: list[Break] = []
     firsts: list[Step] = []
     for step in steps(session, known):
-        found += [each for each in (_break(step, firsts, known), _unshared(step, known)) if each]
+        broken = _break(step, firsts, known) if step.before else _unshared(step, known)
+        if broken is not None:
+            found.append(broken)
         if step.first:
             firsts.append(step)
     return tuple(found)
 
 
 def _break(step: Step, firsts: list[Step], known: Known) -> Break | None:
-    if step.expected is None or step.lost <= step.serving.step:
+    if step.short_at_most <= step.serving.step or step.expected is None or step.lost <= step.serving.step:
         return None
     changed = edit(step, known)
     cause = beside(step, firsts) or cause_of(Case(step, changed))

@@ -59,11 +59,16 @@ class Serving:
 
 def serving(response: Response, prefix: PlanPrefix | None) -> Serving:
     """By the plan that was launched, else by the provider's own vendor and the model's name."""
-    vendor = prefix.vendor if prefix else next(vendors(response.vendor, response.provider, response.model or ""), None)
-    lifetime = prefix.lifetime if prefix else None
-    name = prefix.backend if prefix else choose(vendor or "", response.model)
-    marked = prefix is None or any(segment.breakpoint for segment in prefix.segments)
-    return _serving(vendor, name, response.model, lifetime, marked)
+    if prefix is None:
+        return _told(response.vendor, response.provider, response.model)
+    marked = any(segment.breakpoint for segment in prefix.segments)
+    return _serving(prefix.vendor, prefix.backend, response.model, prefix.lifetime, marked)
+
+
+@functools.lru_cache(maxsize=256)
+def _told(said: str | None, provider: str, model: str | None) -> Serving:
+    vendor = next(vendors(said, provider, model or ""), None)
+    return _serving(vendor, choose(vendor or "", model), model, None, marked=True)
 
 
 @functools.lru_cache(maxsize=256)
