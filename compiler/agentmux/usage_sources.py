@@ -98,9 +98,11 @@ def _named(paths: Sequence[str], index: Path, there: Found) -> Sequence[Source]:
     """The sources at paths that were named; what is nobody's is noted, and refused where it was named itself."""
     from agentmux_usage.places import named_sources  # noqa: PLC0415  only where there may be transcripts
 
-    missing = next((path for path in paths if not Path(path).exists()), None)
-    if missing is not None:
-        raise CannotRun(f"`{missing}` is not there")
+    for path in map(Path, paths):
+        if not path.exists():
+            raise CannotRun(f"`{path}` is not there")
+        if path.is_file():
+            path.open("rb").close()  # one that cannot be read is refused with the system's words
     sources, strange = named_sources(map(Path, paths), index)
     refused = next((path for path in map(Path, paths) if path in strange), None)
     if refused is not None:

@@ -131,6 +131,8 @@ class _Runs:
 
     def of(self, response: Response) -> Run | None:
         """The run that a response was made in: of its session, else the one that had a terminal in its folder."""
+        if not self._spans:
+            return None
         found = list(self._around(response, response.session_id))
         if found:
             return min(found, key=lambda span: span.away(response.time)).run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -275,6 +276,14 @@ def test_a_path_that_is_not_there_or_nobodys_is_refused(usage, tmp_path):
         (2, "", f"error: `{tmp_path / 'nothing'}` is not there"),
         (2, "", f"error: `{tmp_path / 'notes.txt'}` is no transcript of a known format"),
     ]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="needs a user who may not read all")
+def test_a_path_that_cannot_be_read_is_refused_with_the_systems_words(usage, tmp_path):
+    (tmp_path / "s.jsonl").touch(mode=0)
+    code, out, err = usage("--import", tmp_path / "s.jsonl")
+
+    assert (code, out, err) == (2, "", f"error: `{tmp_path / 's.jsonl'}`: permission denied\n")
 
 
 def test_where_nothing_is_it_says_where_it_looked_and_what_would_fill_it(usage):
