@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agentmux_compiler.agent import Server
     from agentmux_compiler.diagnostics import Span
     from agentmux_compiler.lowering.site import Site
+    from agentmux_compiler.providers.schema import Resume
     from agentmux_compiler.providers.schema_layout import Part
     from agentmux_compiler.segment import Segment
     from agentmux_launcher.manifest import Argument, Environment
@@ -60,7 +61,7 @@ def plan_prefix(
         places=_places(site),
         resolved_model=model,
         lifetime=_lifetime(site),
-        resume=ResumeRules(options.resume.edited_instructions, options.resume.edited_flag_text),
+        resume=_resume(options.resume, shown(argv, {})),
     )
     return replace(plan, segments=_segments(site, plan, slots))
 
@@ -104,6 +105,13 @@ def _lifetime(site: Site) -> str | None:
         return None
     asked = (lifetime for name, lifetime in facts.variables.items() if name in site.agent.env)
     return next(asked, facts.api_key)
+
+
+def _resume(facts: Resume, argv: Sequence[str]) -> ResumeRules:
+    """What becomes of edited text in a session that goes on with these arguments."""
+    words = f" {' '.join(argv).replace('=', ' ')} "
+    anew = facts.flag_text_rewritten_by is not None and f" {facts.flag_text_rewritten_by} " in words
+    return ResumeRules(facts.edited_instructions, "rewritten" if anew else facts.edited_flag_text)
 
 
 def _places(site: Site) -> dict[str, Span]:

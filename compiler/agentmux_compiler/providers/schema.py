@@ -65,12 +65,16 @@ class Option(Sourced):
 
 
 class Resume(Sourced):
-    """How a session goes on, and what becomes of text that was edited since (`{}` is the session's id)."""
+    """How a session goes on, and what becomes of text that was edited since (`{}` is the session's id).
+
+    `flag_text_rewritten_by` is an argument of the user's with which the CLI renders a flag's text anew.
+    """
 
     resume: Argv | None
     fork: Argv | None
     edited_instructions: Literal["appended", "rewritten", "ignored", "unknown"]
     edited_flag_text: Literal["appended", "rewritten", "ignored", "unknown", "n/a"]
+    flag_text_rewritten_by: str | None = None
 
 
 class Arguments(Sourced):
