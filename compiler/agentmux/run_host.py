@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from agentmux.asking import Asking
@@ -13,8 +13,6 @@ from agentmux.plain_view import PlainView
 from agentmux_launcher.events import to_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agentmux.streams import Streams
     from agentmux_launcher.events import Event, Permission
     from agentmux_launcher.person import Person
@@ -53,7 +51,8 @@ class View(Protocol):
 class About:
     """Whose run is shown. `model` is what was asked for; `elapsed` and `clock` give seconds, None where nobody knows.
 
-    `elapsed` is how long the run takes so far, `clock` the time of what happens now.
+    `elapsed` is how long the run takes so far, `clock` the time of what happens now. `windows` are sizes of context
+    windows, by globs of models.
     """
 
     provider: str
@@ -61,6 +60,7 @@ class About:
     model: str | None
     elapsed: Callable[[], float | None]
     clock: Callable[[], float | None]
+    windows: Mapping[str, int] = field(default_factory=dict)
 
 
 class TextView(Asking, PlainView):

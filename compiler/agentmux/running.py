@@ -61,7 +61,7 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
         kept.plan(launch.plan)
     except OSError as error:
         raise CannotLaunch(f"the run's folder cannot be made: {error}") from error
-    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger)
+    record = RunRecord(_row(launch, asked, ledger, folder), kept, ledger, launch.plan.windows)
     exit_code = FAILED_BEFORE
     try:
         carry = _on_screen if launch.plan.controller == "terminal" else _in_turns
@@ -85,7 +85,7 @@ def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams)
 
 def _about(launch: Launch) -> About:
     plan, began = launch.plan, time.monotonic()
-    return About(plan.provider, plan.agent, plan.model, lambda: time.monotonic() - began, time.monotonic)
+    return About(plan.provider, plan.agent, plan.model, lambda: time.monotonic() - began, time.monotonic, plan.windows)
 
 
 def _controller(launch: Launch, inbox: Inbox, listener: Listener) -> Controller:

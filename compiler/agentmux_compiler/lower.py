@@ -196,6 +196,7 @@ def _plan(draft: _Draft) -> LaunchPlan:
         install_folders=provider.package.folders,
         install_hint=provider.package.hint,
         installable=provider.package.installable,
+        windows=provider.window.sizes,
         gate=gate_of(site),
         needs=needs_of(provider),
         pinned=use.version is not None,

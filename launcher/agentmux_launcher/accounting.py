@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,8 @@ class Account:
     """A run so far. `turns` ends with the one that is under way, if it has done anything.
 
     `context` is the input of the agent's last call, or what fills the window behind a turn where the CLI says that
-    alone; null before it, and after a compaction until the next.
+    alone; null before it, and after a compaction until the next. `windows` are sizes of context windows that the
+    catalog knows, by globs of models.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -73,6 +75,7 @@ class Account:
     largest_context: int | None = None
     reported_window: int | None = None
     model: str | None = None
+    windows: Mapping[str, int] = field(default_factory=dict)
     counted: frozenset[str] = field(default_factory=frozenset)
 
     @property

@@ -205,7 +205,8 @@ class LaunchPlan:
     mean, null where that is what they mean in its dialect; `own_words` begin texts in its frames that no model wrote.
 
     `cli_version` is the version that the spec names (`pinned`), else the verified one; `own_version` that of an
-    executable which another package brings. `version_faults` hold for the provider's own.
+    executable which another package brings. `version_faults` hold for the provider's own. `windows` are sizes of
+    context windows, by globs of models.
     """
 
     agent: str
@@ -233,6 +234,7 @@ class LaunchPlan:
     install_hint: str = ""
     installable: bool = False
     gate: Gate | None = None
+    windows: Mapping[str, int] = field(default_factory=dict)
     needs: tuple[Need, ...] = ()
     pinned: bool = False
     own_version: str | None = None

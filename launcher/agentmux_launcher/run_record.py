@@ -43,8 +43,10 @@ class _Noted(NamedTuple):
 class RunRecord:
     """One run. Without a ledger (`None`) the folder alone is kept."""
 
-    def __init__(self, run: rows.Run, folder: RunFolder, ledger: Ledger | None) -> None:
-        self.account = Account()
+    def __init__(
+        self, run: rows.Run, folder: RunFolder, ledger: Ledger | None, windows: Mapping[str, int] | None = None
+    ) -> None:
+        self.account = Account(model=run.model, windows=windows or {})
         self.run = run
         self._folder = folder
         self._ledger = ledger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ class Window:
     source: Literal["reported", "learnt", "catalog"]
 
 
-def window(so_far: Account, catalog: int | None = None) -> Window | None:
+def window(so_far: Account) -> Window | None:
     """The context window: as reported, else the catalog's; the next tier where a call was larger and was accepted."""
-    known = _known(so_far.reported_window, "reported") or _known(catalog, "catalog")
+    known = _known(so_far.reported_window, "reported") or _known(_of_model(so_far), "catalog")
     taken = so_far.largest_context or 0
     if known is None and taken <= TIERS[0]:
         return None
@@ -39,10 +40,16 @@ def compacts_at(size: int, reserve: int = COMPACTION_RESERVE) -> int:
     return max(1, size - reserve)
 
 
-def near_compaction(so_far: Account, catalog: int | None = None, reserve: int = COMPACTION_RESERVE) -> bool:
+def near_compaction(so_far: Account, reserve: int = COMPACTION_RESERVE) -> bool:
     """Whether the next call may find the conversation summarised."""
-    known = window(so_far, catalog)
+    known = window(so_far)
     return known is not None and so_far.context is not None and so_far.context >= compacts_at(known.tokens, reserve)
+
+
+def _of_model(so_far: Account) -> int | None:
+    """What the catalog knows of the model: the largest, since a name may ask for more than its family has."""
+    name = (so_far.model or "").lower()
+    return max((size for pattern, size in so_far.windows.items() if fnmatchcase(name, pattern)), default=None)
 
 
 def _known(tokens: int | None, source: Literal["reported", "catalog"]) -> Window | None:

@@ -280,7 +280,9 @@ def test_claudes_window_is_the_one_it_reports():
     ],
 )
 def test_the_window_is_reported_or_learnt_or_of_the_catalog(reported, largest, catalog, expected):
-    assert window(Account(reported_window=reported, largest_context=largest), catalog) == expected
+    windows = {} if catalog is None else {"*opus*": catalog, "*haiku*": 1_500}
+    so_far = Account(reported_window=reported, largest_context=largest, model="claude-opus-5", windows=windows)
+    assert window(so_far) == expected
 
 
 def test_compaction_is_near_33_000_before_the_window():
@@ -291,7 +293,7 @@ def test_compaction_is_near_33_000_before_the_window():
     assert compacts_at(20_000) == 1
     assert (near(166_999), near(167_000)) == (False, True)
     assert near_compaction(account([call("m1", 170_000)])) is False
-    assert near_compaction(account([call("m1", 170_000)]), catalog=200_000) is True
+    assert near_compaction(Account(context=170_000, model="opus", windows={"*opus*": 200_000})) is True
 
 
 def test_a_call_knows_its_part_from_the_cache():

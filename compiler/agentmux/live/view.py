@@ -51,7 +51,7 @@ class LiveView:
         self._about = about
         self._screen = Screen(out, size)
         self._folding = Folding()
-        self._account = Account()
+        self._account = Account(model=about.model, windows=about.windows)
         self._person: Person | None = None
         self._chat = False
         self._prompts = False
@@ -59,7 +59,7 @@ class LiveView:
         self._text: list[str] = []
         self._message: str | None = None
         self._warned = False
-        self._told = Account()
+        self._told = self._account
         self._due: float | None = 0.0
         self._drawn = 0.0
 
