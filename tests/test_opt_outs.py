@@ -111,12 +111,24 @@ def test_what_nobody_knows_is_said():
     assert said == [("nothing is known by which `muse` opts out of `telemetry`", None)]
 
 
-@pytest.mark.parametrize("provider", ["claude", "codex"])
-def test_a_wish_changes_no_text_of_the_prompt(provider):
+def change(provider, settings):
     plain, _ = compiled(provider, "")
-    plan, _ = compiled(provider, ALL)
+    plan, _ = compiled(provider, settings)
+    (made,) = diff_all({plain.prefix.key: plain.prefix}, [plan.prefix], "snapshots").plans
+    return made
 
-    (change,) = diff_all({plain.prefix.key: plain.prefix}, [plan.prefix], "snapshots").plans
 
-    assert plan.prefix.segments == plain.prefix.segments
-    assert (change.verdict, change.text.bytes_kept) == ("kept", change.text.bytes_total)
+@pytest.mark.parametrize(
+    ("provider", "settings"), [("claude", "opt_out: [updates]\n"), ("codex", ALL), ("copilot", ALL), ("kimi", ALL)]
+)
+def test_most_wishes_change_no_text_of_the_prompt(provider, settings):
+    made = change(provider, settings)
+
+    assert (made.verdict, made.text.bytes_kept) == ("kept", made.text.bytes_total)
+
+
+def test_without_telemetry_claude_has_another_system_text():
+    made = change("claude", "opt_out: [telemetry]\n")
+
+    assert (made.verdict, made.first_break.layer) == ("broken", "system")
+    assert made.first_break.after == "[claude 2.1.332/base prompt without telemetry]"
