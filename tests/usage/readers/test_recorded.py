@@ -72,7 +72,7 @@ def test_codex_with_a_fork_another_effort_and_a_summary(told):
         ("resp_80e50ba60001", 1, "main", Tokens(8936, 0, 0, None, 13, 0)),
         ("resp_80e50ba60002", 1, "main", Tokens(194, 8832, 0, None, 1, 0)),
         ("resp_80e50ba60004", 2, "main", Tokens(9028, 0, 0, None, 1, 0)),
-        ("resp_80e50ba60005", 2, "side", Tokens(6912, 0, 0, None, 15, 0)),
+        ("resp_80e50ba60005", 3, "side", Tokens(6912, 0, 0, None, 15, 0)),
         ("resp_80e50ba60006", 3, "main", Tokens(1493, 7552, 0, None, 1, 0)),
         ("resp_80e50ba60007", 4, "main", Tokens(88, 8960, 0, None, 1, 0)),
     ]
