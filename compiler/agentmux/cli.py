@@ -7,8 +7,9 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
+from agentmux.command_table import COMMANDS
 from agentmux.errors import CANNOT_RUN, DONE, CannotRun, guarded
-from agentmux.options import COLORS, COMMANDS, Parser, Said, common
+from agentmux.parsing import COLORS, Parser, Said, common
 from agentmux.streams import Streams, standard
 from agentmux_compiler.suggest import did_you_mean
 

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux import __version__
 from agentmux.cli import color_asked, main, split
-from agentmux.options import COMMANDS
+from agentmux.command_table import COMMANDS
 
 ROOTS = os.pathsep.join(str(Path(__file__).parents[2] / name) for name in ("compiler", "launcher"))
 HEAVY = {
