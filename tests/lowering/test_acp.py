@@ -39,6 +39,16 @@ def test_a_plan_says_how_each_field_reaches_the_session():
     )
 
 
+def test_a_session_is_loaded_where_resuming_finds_none_of_another_process():
+    ways = {name: acp_of(name, ", permission: bypass").goes_on for name in ("grok", "openclaw", "pi")}
+
+    assert ways == {
+        "grok": ("session/resume", "session/load"),
+        "openclaw": ("session/load",),
+        "pi": ("session/load",),
+    }
+
+
 def test_what_an_argument_says_is_not_said_again():
     plan = acp_of("grok", ", model: grok-4.6, effort: high, permission: plan")
 

@@ -59,7 +59,8 @@ def lend_faults(site: Site) -> list[Diagnostic]:
 def _goes_on(acp: Acp) -> Iterator[str]:
     """A session that is resumed is not played back, which one that is loaded is."""
     if acp.load is True:
-        yield from ("session/resume", "session/load") if "resume" in acp.sessions else ("session/load",)
+        resumes = acp.resumes and "resume" in acp.sessions
+        yield from ("session/resume", "session/load") if resumes else ("session/load",)
 
 
 def _settings(acp: Acp, use: Use, takes: tuple[str, ...]) -> Iterator[SessionSetting]:
