@@ -18,7 +18,7 @@ from agentmux_compiler.tree import MemoryTree
 
 FIELDS_OF_A_USE = (
     "the fields here are `model`, `effort`, `permission`, `delivery`, `flags`, `base_url`, `api_key_env`, "
-    "`backend`, `vendor`, `controller`, `version`, `mcp`"
+    "`backend`, `vendor`, `controller`, `version`, `mcp`, `lend`"
 )
 FIELDS_OF_AN_AGENT = (
     "the fields here are `display`, `description`, `extends`, `abstract`, `providers`, `permission`, "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from agentmux_compiler.writing.json_text import add_item, set_value, without_comments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 Place = tuple[str, ...]
 Leaf = tuple[Place, Any]
@@ -55,7 +54,7 @@ def _is_toml(name: str) -> bool:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
-    load: Callable[[str], Any] = tomllib.loads if _is_toml(name) else _loaded
+    load = _toml if _is_toml(name) else _loaded
     try:
         value = load(text) if text.strip() else {}
     except ValueError as error:
@@ -65,6 +64,12 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise NotAddableError("it is not an object")
     return value
+
+
+def _toml(text: str) -> Any:
+    import tomllib  # noqa: PLC0415  few CLIs have their settings in it
+
+    return tomllib.loads(text)
 
 
 def _loaded(text: str) -> Any:
