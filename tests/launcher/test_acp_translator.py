@@ -805,6 +805,14 @@ def test_how_full_the_window_is_counts_only_where_the_catalog_says_what_that_mea
     assert only(Usage, events(*frames)) == []
 
 
+def test_a_turn_whose_calls_are_reported_has_no_figures_of_its_own():
+    by = convention("calls", field="agent_message_chunk._meta.usage", context="usage_update.used")
+    call = said("", _meta={"usage": {"inputTokens": 5, "outputTokens": 1}})
+    frames = [(PROMPT,), call, update("usage_update", used=6, size=200_000), end()]
+
+    assert only(Usage, events(*frames, convention=by)) == [Usage("call", 5, output_tokens=1, context_tokens=5)]
+
+
 def test_a_figure_that_may_hold_another_is_not_known():
     by = convention(input_includes_cached=None, output_includes_reasoning=None)
     figures = usage(inputTokens=9, cachedReadTokens=4, outputTokens=5, thoughtTokens=2)

@@ -56,14 +56,17 @@ class Figures:
             yield _usage("call", tokens, tokens.prompt, self._size())
 
     def turn(self, result: Mapping[str, Any], *, one_call: bool) -> Iterator[Usage | Cost]:
-        """What the answer to a prompt says; `one_call`: no tool was called, so that the model was asked once."""
+        """What the answer to a prompt says; `one_call`: no tool was called, so that the model was asked once.
+
+        A turn whose calls are reported is their sum.
+        """
         said = self._figures(_at(result, self._convention.field)) if self._of_call is None else None
         context = self._context(result)
         tokens = self._of_turn(said)
         if self._convention.turn == "last-call" and said:
             yield _usage("call", said, context or said.prompt, self._size())
             yield _usage("turn", said if one_call else Tokens(), None, self._size())
-        elif tokens or context:
+        elif self._of_call is None and (tokens or context):
             yield _usage("turn", tokens or Tokens(), context, self._size())
         yield from self._cost()
         self._window = {key: value for key, value in self._window.items() if key == "size"}
