@@ -84,6 +84,8 @@ def main() -> None:
             ours("agentmux, from nothing", OURS, home, index),
             ours("agentmux, nothing new", OURS, home, index),
             ours("every response again", WHOLE, home, index),
+            command("agentmux usage", home, Path(name) / "own"),
+            command("agentmux usage, again", home, Path(name) / "own"),
             *theirs(home),
         ]
         show(found, size, truth)
@@ -104,6 +106,16 @@ def written(home: Path, sessions: int) -> Mapping[str, Mapping[str, int]]:
 def ours(name: str, script: str, home: Path, index: Path) -> Measured:
     measured, said = run(name, (sys.executable, "-c", script, str(home), str(index)), dict(os.environ))
     return Measured(name, *measured, json.loads(said))
+
+
+def command(name: str, home: Path, own: Path) -> Measured:
+    """The command itself, with its measures, prices and broken caches."""
+    environ = {**os.environ, "HOME": str(home), "AGENTMUX_HOME": str(own)}
+    environ.pop("CLAUDE_CONFIG_DIR", None)
+    measured, said = run(name, (sys.executable, "-m", "agentmux", "usage", "--format", "json"), environ)
+    sums = json.loads(said)["totals"]
+    names = ("uncached", "cache_read", "cache_write", "output")
+    return Measured(name, *measured, {figure: sums[our] for figure, our in zip(FIGURES, names, strict=True)})
 
 
 def theirs(home: Path) -> list[Measured]:

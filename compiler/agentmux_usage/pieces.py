@@ -74,7 +74,7 @@ class Piece:
             notes = Counter(json.loads(self.seen.notes))
             notes.pop(NO_END, None)
             reading = self._reader(notes)
-            lines = Lines(file, reading.markers, self.seen.offset, notes=notes)
+            lines = Lines(file, reading.wants, self.seen.offset, notes=notes)
             for line in lines:
                 yield from reading.line(line)
             state = json.dumps(reading.state, sort_keys=True)
@@ -102,7 +102,7 @@ def _tail(reading: Reader, tail: bytes) -> Iterator[Response]:
         return
     if parsed(tail) is None:
         reading.notes[NO_END] += 1
-    elif any(marker in tail for marker in reading.markers):
+    elif reading.wants(tail):
         reading.state = copy.deepcopy(reading.state)
         yield from reading.line(tail)
 

@@ -7,9 +7,9 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from agentmux_compiler.providers import NAMES, load_provider, text_of
+from agentmux_compiler.providers import NAMES, groups_of, text_of
 from agentmux_launcher.managed import user_folder
 from agentmux_launcher.usage import Convention
 from agentmux_usage.sources import Source, matching
@@ -17,10 +17,8 @@ from agentmux_usage.sources import Source, matching
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from agentmux_compiler.providers.schema import Provider
-    from agentmux_compiler.providers.schema_machine import Transcripts
-
 FACTS = "transcripts.json"
+_FOLDER = ("config_dir", "config_folder")
 _NAMED = ("**/*.jsonl", "**/*.json")
 _HEAD = 1 << 18
 # Words that only this format has, the first that is found; within a text their quotes would be escaped.
@@ -100,19 +98,18 @@ def _facts(kept: Path | None) -> list[Any]:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if kept is not None and (found := json.loads((kept / FACTS).read_bytes())).get("of") == digest:
             return list(found["facts"])
-    facts = [_fact(load_provider(name)) for name in telling]
+    facts = [_fact(name) for name in telling]
     if kept is not None:
         _keep(kept / FACTS, {"of": digest, "facts": facts})
     return facts
 
 
-def _fact(provider: Provider) -> list[Any]:
-    told = cast("Transcripts", provider.transcripts)
-    variable, folder = provider.variables.config_dir, provider.variables.config_folder
-    known = [None if each == "unknown" else each for each in (variable, folder)]
-    formats = {reader: list(patterns) for reader, patterns in told.formats.items()}
-    convention = (told.source, "calls", told.input_includes_cached, told.output_includes_reasoning)
-    return [provider.name, known[0], known[1] or "~", formats, list(convention)]
+def _fact(name: str) -> list[Any]:
+    groups = groups_of(name, ("variables", "transcripts"))
+    told, variables = groups["transcripts"], groups["variables"]
+    variable, folder = (None if variables[each] == "unknown" else variables[each] for each in _FOLDER)
+    convention = [told["source"], "calls", told["input_includes_cached"], told["output_includes_reasoning"]]
+    return [name, variable, folder or "~", told["formats"], convention]
 
 
 def _keep(path: Path, value: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux_compiler.providers import NAMES, groups_of, load_provider
 from agentmux_usage.places import FACTS, format_of, named_sources, own_sources
 from agentmux_usage.sources import files_of
 
@@ -61,6 +62,17 @@ def test_the_catalogs_facts_are_kept_and_made_again_when_they_are_not_its_own(ho
     for broken in (b"{", b"[]", b'{"of": "another", "facts": []}'):
         (kept / FACTS).write_bytes(broken)
         assert own_sources({"HOME": str(home)}, kept) == fresh
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_facts_that_are_read_quickly_are_those_of_the_catalog(name):
+    provider = load_provider(name)
+    groups = groups_of(name, ("variables", "transcripts"))
+
+    assert groups.keys() == {"variables"} | ({"transcripts"} if provider.transcripts != "unknown" else set())
+    for group, value in groups.items():
+        checked = getattr(provider, group)
+        assert type(checked).model_validate(value) == checked
 
 
 def test_named_paths_are_known_by_what_they_hold(home):

@@ -30,7 +30,7 @@ class Reader:
     the file from its beginning. `notes` counts lines of no known kind.
     """
 
-    markers: ClassVar[tuple[bytes, ...]]
+    markers: ClassVar[tuple[bytes, ...]] = ()
     whole_file: ClassVar[bool] = False
 
     def __init__(self, convention: Convention, notes: Counter[str], state: Mapping[str, Any] | None = None) -> None:
@@ -42,10 +42,12 @@ class Reader:
     def fresh() -> dict[str, Any]:
         return {}
 
+    def wants(self, line: bytes) -> bool:
+        """Whether a line may matter, as far as can be said without parsing it."""
+        return any(marker in line for marker in self.markers)
+
     def line(self, line: bytes) -> Iterable[Response]:
-        """The responses of one line; a line that is no JSON object is counted in `notes`."""
-        if self.skips(line):
-            return ()
+        """The responses of a line that is wanted; one that is no JSON object is counted in `notes`."""
         value = parsed(line)
         if value is None:
             self.notes[NOT_JSON] += 1
@@ -59,10 +61,6 @@ class Reader:
     def file(self, path: Path) -> Iterator[Response]:
         """The responses of a file that is read as a whole: where `whole_file` is true."""
         raise NotImplementedError
-
-    def skips(self, _line: bytes) -> bool:
-        """Whether a line with a marker is of no interest, as far as can be said without parsing it."""
-        return False
 
     def value(self, value: Mapping[str, Any]) -> Iterator[Response]:
         raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from agentmux_launcher.translators.claude_figures import call_figures
 from agentmux_launcher.translators.values import first, mapping, number
@@ -52,17 +52,17 @@ class _Held:
 class ClaudeReader(Reader):
     """Reads `projects/**/*.jsonl`: sessions, and the files of their sub-agents."""
 
-    markers: ClassVar[tuple[bytes, ...]] = (b'"usage"', b'"type":"user"', b'"compact_boundary"')
-
     _held: _Held | None = None
 
     @staticmethod
     def fresh() -> dict[str, Any]:
         return {"turn": 0, "asked": False, "compacted": False}
 
-    def skips(self, line: bytes) -> bool:
-        """Results of tools, which are most of a transcript: they are neither a turn of the person nor a response."""
-        return b'"type":"tool_result"' in line and b'"type":"assistant"' not in line
+    def wants(self, line: bytes) -> bool:
+        """Not results of tools, most of a transcript: they are neither a turn of the person nor a response."""
+        if b'"type":"tool_result"' in line and b'"type":"assistant"' not in line:
+            return False
+        return b'"usage"' in line or b'"type":"user"' in line or b'"compact_boundary"' in line
 
     def value(self, value: Mapping[str, Any]) -> Iterator[Response]:
         kind = value.get("type")

@@ -1,9 +1,9 @@
-"""The lines of a transcript that hold one of a few words, whatever its size: the rest is never split nor decoded."""
+"""The lines of a transcript that matter, whatever its size: the others are never decoded."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -19,14 +19,14 @@ LONGEST = 8 << 20
 
 @dataclass(slots=True)
 class Lines:
-    """The whole lines behind `offset`, which moves on with them; `tail` is what stands behind the last of them.
+    """The whole lines behind `offset` that somebody `wants`; `tail` is what stands behind the last one.
 
-    A line that has no end yet may get one: it stays behind `offset`, so that it is read again. `notes` counts what was
-    left out, by kind.
+    `offset` moves on with them. A line that has no end yet may get one: it stays behind `offset`, so that it is read
+    again. `notes` counts what was left out, by kind.
     """
 
     file: BinaryIO
-    markers: Sequence[bytes]
+    wants: Callable[[bytes], bool]
     offset: int = 0
     tail: bytes = b""
     notes: Counter[str] = field(default_factory=Counter)
@@ -56,22 +56,16 @@ class Lines:
         return block[end + 1 :]
 
     def _found(self, block: bytes) -> Iterator[bytes]:
-        if not block:
-            return
-        if block.count(b"}\n{") + 1 != block.count(b"\n") or block[:1] != b"{" or block[-2:] != b"}\n":
-            self.notes.update(NOT_JSON for line in block.split(b"\n") if _is_stray(line))
-        size, places = len(block), [0] * len(self.markers)
-        end = 0
-        while True:
-            for number, place in enumerate(places):
-                if place <= end:
-                    found = block.find(self.markers[number], end)
-                    places[number] = found if found >= 0 else size
-            hit = min(places)
-            if hit == size:
-                return
-            begin, end = block.rfind(b"\n", 0, hit) + 1, block.find(b"\n", hit)
-            yield block[begin:end]
+        wants = self.wants
+        for line in block.split(b"\n"):
+            if line[:1] == b"{" and line[-1:] == b"}":
+                if wants(line):
+                    yield line
+            elif bare := line.strip(b" \t\r"):
+                if not (bare[:1] == b"{" and bare[-1:] == b"}"):
+                    self.notes[NOT_JSON] += 1
+                elif wants(bare):
+                    yield bare
 
     def _skip(self, length: int) -> bytes:
         """Pass over a line that is too long, of which `length` bytes were read; gives what was read behind its end."""
@@ -89,9 +83,3 @@ class Lines:
         self.offset = begin
         self.notes[NO_END] += 1
         return b""
-
-
-def _is_stray(line: bytes) -> bool:
-    """Whether a line that says something cannot be an object."""
-    bare = line.strip(b" \t\r")
-    return bool(bare) and not (bare[:1] == b"{" and bare[-1:] == b"}")

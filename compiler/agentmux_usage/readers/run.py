@@ -27,7 +27,6 @@ _APART = 0.001
 class RunReader(Reader):
     """Reads `.agentmux/runs/RUN/frames.jsonl`, with the plan and the processes that stand beside it."""
 
-    markers: ClassVar[tuple[bytes, ...]] = ()
     whole_file: ClassVar[bool] = True
 
     def file(self, path: Path) -> Iterator[Response]:

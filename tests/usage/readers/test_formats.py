@@ -21,7 +21,8 @@ def read(name, values, convention=WITHOUT):
     """The responses of lines, and what was left out."""
     notes = Counter()
     reading = reader(name)(convention, notes)
-    found = [each for value in values for each in reading.line(json.dumps(value, separators=(",", ":")).encode())]
+    lines = [json.dumps(value, separators=(",", ":")).encode() for value in values]
+    found = [each for line in lines if reading.wants(line) for each in reading.line(line)]
     return [*found, *reading.finish()], dict(notes)
 
 
