@@ -22,7 +22,8 @@ SERVED = {
 }
 # What each says of writing: nothing, or that there was none.
 TOLD = {"codex": 0, "copilot": 0, "grok": 0, "kilo": None, "opencode": None, "qwen": None}
-ADAPTERS = {"codex": "codex-acp"}
+ADAPTERS = {"claude": "claude-acp", "codex": "codex-acp"}
+PERMISSION = {"claude": "ask"}  # its adapter takes no bypass
 UNTOLD = ["cline", "pi"]
 
 
@@ -39,7 +40,8 @@ def two_turns(request, real_cli, tmp_path):
         sandbox = prepare(provider, recorder.url, tmp_path, cli)
         request.addfinalizer(sandbox.end)
         (sandbox.project / "agents.d").mkdir()
-        spec = f"providers: {{{provider}: {{controller: acp}}}}\npermission: bypass\ninstructions: Be brief.\n"
+        permission = PERMISSION.get(provider, "bypass")
+        spec = f"providers: {{{provider}: {{controller: acp}}}}\npermission: {permission}\ninstructions: Be brief.\n"
         (sandbox.project / "agents.d" / "tester.yaml").write_text(spec, encoding="utf-8")
         env = {**sandbox.env, "AGENTMUX_HOME": str(sandbox.home / "agentmux")}
         command = [sys.executable, "-m", "agentmux", "run", "tester", "--output", "json", "--timeout", "200"]
@@ -80,6 +82,12 @@ def test_gemini_says_nothing_of_its_cache_and_leaves_thoughts_out(two_turns):
     (first,) = two_turns("gemini", again=False)
 
     assert used(first) == [(1_234, None, None, 49, None)]
+
+
+def test_claude_says_nothing_of_thoughts(two_turns):
+    first, second = two_turns("claude")
+
+    assert [used(first), used(second)] == [[(234, 1_000, 0, 56, None)], [(334, 1_100, 0, 66, None)]]
 
 
 @pytest.mark.parametrize("provider", UNTOLD)
