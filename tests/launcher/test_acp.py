@@ -501,6 +501,17 @@ def test_an_agent_that_asks_and_vanishes_is_a_failure(case):
     assert "while `session/prompt` waited for its answer" in case.failure.detail
 
 
+def test_an_error_that_answers_a_prompt_is_told_as_it_is_and_the_chat_goes_on(case):
+    error = {"code": -32603, "message": "Internal error", "data": {"details": "401 no such key"}}
+    case.script([{"stderr": "noise\n"}, {"fail": error}], [{"text": "Two."}])
+
+    assert case.run(None, lines=["first", "second"]) == 0
+
+    (failure,) = case.host.all(events.Failure)
+    assert failure.detail == "Internal error\n401 no such key"
+    assert [end.stop_reason for end in case.host.all(events.End)] == ["error", "end_turn"]
+
+
 def test_an_agent_that_dies_in_mid_turn_names_the_signal_and_shows_stderr(case):
     case.script([{"text": "Half a"}, {"stderr": "out of luck\n"}, {"die": "SIGKILL"}])
 

@@ -56,11 +56,11 @@ class Phase:
     def cannot(self, words: str) -> None:
         self._decide(FailureClass.BAD_ARGUMENTS, words)
 
-    def told(self, event: Event) -> Event:
-        """The event as it is to be told: a failure names the phase, and shows what stood on stderr."""
+    def told(self, event: Event, *, ended: bool) -> Event:
+        """The event as it is to be told: the failure of an agent that has `ended` names the phase, and shows stderr."""
         if isinstance(event, Notice) and event.source == "stderr":
             self._tail.append(event.text)
-        if not isinstance(event, Failure) or not (self._cause or self._method):
+        if not isinstance(event, Failure) or not ended or not (self._cause or self._method):
             return event
         self._told = True
         cause = self._cause

@@ -112,7 +112,7 @@ class Acp(Controller):
             self.listener.event(Notice(said, "agentmux"))
 
     def heard(self, event: Event) -> None:
-        super().heard(self._phase.told(event))
+        super().heard(self._phase.told(event, ended=self.child is None))
 
     def gone(self) -> None:
         self._lent.end()
