@@ -48,6 +48,23 @@ def test_side_requests_of_real_clis_are_told_apart(path):
     assert kinds == [request["kind"] for request in sample(path)]
 
 
+@pytest.mark.parametrize(
+    ("last", "name"),
+    [
+        ("[SUGGESTION MODE: Suggest what the user might naturally type next into Claude Code.]", "suggestion"),
+        ("[SUGGESTION MODE: Suggest what the user might naturally type next.]\n\nFIRST:", "suggestion"),
+        ("<system-reminder>Generate a session title for the conversation above. It should be", "title"),
+        ("<system-reminder>Write an ultra-short dashboard line that captures the AGENT'S REPLY", "dashboard"),
+        ("Generate a session title for the conversation above.", None),
+    ],
+)
+def test_what_a_cli_asks_behind_a_turn_is_told_by_its_beginning(last, name):
+    messages = [{"role": "user", "content": "Hello"}, {"role": "user", "content": last}]
+    aside = side_request(render(json.dumps({"model": "m", "messages": messages}).encode(), "/v1/chat/completions"))
+
+    assert (aside.name if aside else None) == name
+
+
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode"])
 def test_a_real_session_only_ever_appends(name):
     main = [request for request in sample(next(p for p in SAMPLES if p.stem == name)) if request["kind"] == "main"]

@@ -89,6 +89,18 @@ SIDE_REQUESTS = (
         opening="You are tasked with generating the session title.",
     ),
     SideRequest(
+        "title",
+        "Recorded session",
+        "seen after a second turn, Grok Build 1.0.41, 2026-11-30",
+        last="<system-reminder>Generate a session title for the conversation above.",
+    ),
+    SideRequest(
+        "suggestion",
+        "Recorded",
+        "seen after a second turn or a tool's, claude-agent-acp 0.101.0 and Qwen Code 0.24.4 by ACP, 2026-11-30",
+        last="[SUGGESTION MODE: Suggest what the user might naturally type next",
+    ),
+    SideRequest(
         "dashboard",
         "Recorded",
         "seen after every turn, Grok Build 1.0.41, 2026-11-30",

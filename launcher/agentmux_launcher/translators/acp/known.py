@@ -14,6 +14,7 @@ EXTENSIONS = frozenset(
         "_x.ai/session/prompt_complete",
         "_x.ai/session/setup",
         "_x.ai/sessions/changed",
+        "qwen/notify/session/prompt-suggestion",  # Qwen Code 0.24.4: what the user might say next
     }
 )
 # Updates inside of Grok's own notifications. Those that count tokens do so again in the answer to the prompt.
