@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
 VERSION = 5
-_MEMORY = "PRAGMA cache_size = -8192"  # KiB, which hold what is written to of a large index
+_MEMORY = "PRAGMA cache_size = -4096"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 
 _ROW = """
