@@ -39,9 +39,9 @@ def _wanted(launch: Launch) -> Entry | None:
 
 
 def _open(launch: Launch, gate: Gate) -> bool:
-    """Whether this launch opens it, or the plan always does."""
-    by_plan = bool(gate.set) and gate.set.items() <= launch.plan.env.set.items()
-    return by_plan or (launch.trusted and gate.openable)
+    """Whether this launch opens it, or its environment does: by the spec, or by whoever started us."""
+    by_environment = bool(gate.set) and gate.set.items() <= launch.env.items()
+    return by_environment or (launch.trusted and gate.openable)
 
 
 def _stands(entry: Entry) -> bool:

@@ -125,8 +125,8 @@ class UserEntry:
 class Gate:
     """What a CLI holds back until it trusts a `folder` or its `project-settings`.
 
-    `set` opens it for one launch; the arguments that do have the slot `trust`. `openable` says that either does; where
-    neither can, `file` opens it for good.
+    `set` opens it for one launch; the arguments that do have the slot `trust`. `openable` says that either does. `file`
+    opens it for good.
     """
 
     asks: str

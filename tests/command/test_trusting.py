@@ -206,8 +206,8 @@ def test_a_gate_that_a_launch_opens_needs_no_file(launch):
     assert settle(gated(launch, opened), nobody) == [
         "unless it trusts this folder, `copilot` leaves out all; `--trust` lets it for this run"
     ]
-    always = replace(launch.plan, gate=opened, env=Environment(set={"TRUST": "1"}))
-    assert settle(replace(launch, plan=always), nobody) == []
+    plan = replace(launch.plan, gate=opened)
+    assert settle(replace(launch, plan=plan, env={**launch.env, "TRUST": "1"}), nobody) == []
     assert settle(gated(launch, Gate("folder", "all")), nobody) == [
         "unless it trusts this folder, `copilot` leaves out all"
     ]

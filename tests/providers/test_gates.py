@@ -22,7 +22,18 @@ def plan_of(provider, controller):
     ("provider", "controller", "gate"),
     [
         ("claude", "persistent", None),
-        ("codex", "subprocess", Gate("project-settings", ".codex/config.toml", openable=True)),
+        (
+            "codex",
+            "subprocess",
+            Gate(
+                "project-settings",
+                ".codex/config.toml",
+                openable=True,
+                file=UserEntry(
+                    "config.toml", '[projects."{cwd}"]\ntrust_level = "trusted"\n', "~/.codex", "CODEX_HOME"
+                ),
+            ),
+        ),
         ("codex", "acp", None),
         (
             "copilot",
@@ -33,7 +44,17 @@ def plan_of(provider, controller):
                 file=UserEntry("config.json", '{"trusted_folders": ["{cwd}"]}', "~/.copilot", "COPILOT_HOME"),
             ),
         ),
-        ("gemini", "subprocess", Gate("folder", "everything", {"GEMINI_CLI_TRUST_WORKSPACE": "true"}, openable=True)),
+        (
+            "gemini",
+            "subprocess",
+            Gate(
+                "folder",
+                "everything",
+                {"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+                openable=True,
+                file=UserEntry(".gemini/trustedFolders.json", '{"{cwd}": "TRUST_FOLDER"}', "~", "GEMINI_CLI_HOME"),
+            ),
+        ),
         (
             "kimi",
             "subprocess",
@@ -53,7 +74,16 @@ def plan_of(provider, controller):
                 file=UserEntry("trust.json", '{"{cwd}": true}', "~/.pi/agent", "PI_CODING_AGENT_DIR"),
             ),
         ),
-        ("pi", "terminal", Gate("project-settings", ".pi and .agents/skills of the project", openable=True)),
+        (
+            "pi",
+            "terminal",
+            Gate(
+                "project-settings",
+                ".pi and .agents/skills of the project",
+                openable=True,
+                file=UserEntry("trust.json", '{"{cwd}": true}', "~/.pi/agent", "PI_CODING_AGENT_DIR"),
+            ),
+        ),
         ("qwen", "subprocess", Gate("project-settings", "MCP servers of .qwen/settings.json and .mcp.json")),
     ],
 )

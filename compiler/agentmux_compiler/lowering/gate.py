@@ -21,7 +21,7 @@ def gate_of(site: Site) -> Gate | None:
     if trust.gate in {"none", "unknown"} or controller in trust.absent_for:
         return None
     openable = bool(trust.set or trusting(provider, controller))
-    return Gate(trust.gate, trust.drops, trust.set, openable, None if openable else trust_entry(provider))
+    return Gate(trust.gate, trust.drops, trust.set, openable, trust_entry(provider))
 
 
 def needs_of(provider: Provider) -> tuple[Need, ...]:
