@@ -767,6 +767,27 @@ def test_history_that_comes_after_its_answer_is_no_news_either():
     assert words_of(events(*frames)) == "new"
 
 
+def test_what_gemini_plays_while_the_prompt_comes_in_is_no_news():
+    """Recorded of the controller itself: part of the history came before the prompt was sent, part of it behind."""
+    assert words_of(events_of("gemini", "late")) == "SECOND answer."
+
+
+def test_history_may_come_on_both_sides_of_the_prompt():
+    frames = [
+        (request(2, "session/load", sessionId="s"),),
+        said("context", "user_message_chunk"),
+        result(2, modes={"currentModeId": "default"}),
+        said("of old", "user_message_chunk"),
+        (PROMPT,),
+        said("an old answer"),
+    ]
+    commands = update("available_commands_update", availableCommands=[])
+
+    assert words_of(events(*frames, commands, said("new"), end())) == "new"
+    assert words_of(events(*frames[:3], frames[4], said("new"), end())) == "new"
+    assert words_of(events(*frames[:4], commands, frames[4], said("new"))) == "new"
+
+
 def test_an_agent_that_repeats_the_prompt_after_a_load_loses_no_word():
     assert words_of(events(*gemini_plays_late(said(" and more"), end()))) == "an old answer and more"
     assert words_of(events(*gemini_plays_late())) == "an old answer"

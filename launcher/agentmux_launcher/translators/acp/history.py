@@ -22,13 +22,22 @@ PLAYED = {
 class History:
     """A history ends where we say something. `playing`: until then all that is of this kind belongs to it.
 
-    Gemini plays it after it has said that the session is loaded, and its commands come after that. So in the turn that
-    follows, what the user seems to say first, and all behind it, waits until one of them is known.
+    Gemini 0.61.0 plays it after it has said that the session is loaded, also while the next prompt comes in, and its
+    commands come after that. So where some of it came that late, or where a turn begins with words of the user's, all
+    waits until the commands come, and was history; or until the turn ends, and was none.
     """
 
     def __init__(self) -> None:
-        self.playing = False
+        self.playing = self._loaded = self._late = False
         self._waiting: list[Mapping[str, Any]] | None = None
+
+    def asked(self, *, playing: bool) -> None:
+        """A session is asked for; `playing`: with its history."""
+        self.playing, self._loaded, self._late = playing, False, False
+
+    def loaded(self) -> None:
+        """The agent says that it has played it."""
+        self._loaded = self.playing
 
     def prompted(self) -> None:
         """What follows is news, but for what is late."""
@@ -37,9 +46,14 @@ class History:
 
     def holds(self, kind: str, update: Mapping[str, Any]) -> bool:
         """Whether this is history, or may be."""
-        if kind not in PLAYED or self.playing or self._waiting is None:
-            return self.playing and kind in PLAYED
-        if not self._waiting and kind != "user_message_chunk":
+        if kind not in PLAYED:
+            return False
+        if self.playing:
+            self._late = self._late or self._loaded
+            return True
+        if self._waiting is None:
+            return False
+        if not self._waiting and not self._late and kind != "user_message_chunk":
             self._waiting = None
             return False
         self._waiting.append(update)
@@ -47,7 +61,7 @@ class History:
 
     def over(self) -> None:
         """What waited was history."""
-        self._waiting = None
+        self._waiting, self._late = None, False
 
     def news(self) -> list[Mapping[str, Any]]:
         """What waited and was none."""

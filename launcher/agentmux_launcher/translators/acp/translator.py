@@ -95,7 +95,7 @@ class AcpTranslator(Translator):
         if method == PROMPT:
             self._prompted()
         elif method in OPENS:
-            self._history.playing = method == LOAD
+            self._history.asked(playing=method == LOAD)
             self._figures.session_began(resumed=method != "session/new")
         elif method == "session/cancel":
             self._turn.cancelled = True
@@ -202,6 +202,7 @@ class AcpTranslator(Translator):
         elif asked.method == "initialize":
             yield from self._session.initialized(result)
         elif asked.method in OPENS:
+            self._history.loaded()
             yield from self._session.began(result, first(asked.params.get("sessionId")))
         elif asked.method == "session/set_mode":
             yield from self._session.mode(first(asked.params.get("modeId")))
