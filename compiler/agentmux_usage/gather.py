@@ -8,6 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from agentmux_usage.index import Index
+from agentmux_usage.index_tables import discard
 from agentmux_usage.readers.base import NO_END, NOT_JSON, TOO_LONG, UNKNOWN, UNREADABLE
 
 if TYPE_CHECKING:
@@ -47,11 +48,15 @@ def gather(
 @contextlib.contextmanager
 def opened(sources: Sequence[Source], index_folder: Path | None = None) -> Iterator[Index]:
     """The index of some sources, with all that is new in it; one that vanishes where it cannot be kept."""
+    path = index_folder / _name(sources) if index_folder else None
     with contextlib.ExitStack() as stack:
         try:
-            index = stack.enter_context(Index(index_folder and index_folder / _name(sources)))
+            index = stack.enter_context(Index(path))
             index.update(sources)
-        except (sqlite3.Error, OSError):
+        except (sqlite3.Error, OSError) as error:
+            stack.close()
+            if path and isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                discard(path)
             index = stack.enter_context(Index(None))
             index.update(sources)
         yield index

@@ -63,9 +63,14 @@ def connect(path: Path | None) -> sqlite3.Connection:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
-        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-            path.with_name(name).unlink(missing_ok=True)
+        discard(path)
         return _opened(path)
+
+
+def discard(path: Path) -> None:
+    """Take away an index that is broken: it is made anew the next time."""
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        path.with_name(name).unlink(missing_ok=True)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

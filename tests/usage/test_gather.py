@@ -201,6 +201,9 @@ def test_an_index_that_is_broken_or_cannot_be_written_is_no_fault(transcripts, t
     (tmp_path / "a file").write_bytes(b"")
 
     assert told(sources, tmp_path / "index") == expected
+    path.write_bytes(path.read_bytes()[:4096] + b"\xff" * (path.stat().st_size - 4096))
+    assert told(sources, tmp_path / "index") == expected
+    assert told(sources, tmp_path / "index") == expected
     assert told(sources, tmp_path / "a file" / "index") == expected
 
 
