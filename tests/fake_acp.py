@@ -4,6 +4,7 @@ The folder in `FAKE_ACP` holds `script.json`, an object:
 
     recording   a file of frames (`dir`: in or out): what the agent wrote is written where the client comes to it
     answers     by method: a result, {"error": {...}}, or null for no answer at all; over the usual ones
+    plays       updates that come before the answer that loads a session or copies one
     turns       for each prompt, the steps of its turn (the last one plays for all that follow)
     ignores     any of "SIGTERM", "EOF"
     greets      text that goes to stderr at the start
@@ -40,7 +41,8 @@ from pathlib import Path
 
 FOLDER = Path(os.environ["FAKE_ACP"])
 SESSION = "session-1"
-OPENS = {"session/new", "session/load", "session/resume", "session/fork"}
+PLAYED = {"session/load", "session/fork"}
+OPENS = {"session/new", "session/resume", *PLAYED}
 LEADS = {"initialize", "session/prompt", *OPENS}
 CAPABILITIES = {
     "loadSession": True,
@@ -125,14 +127,15 @@ def main() -> None:
     wire = Wire()
     if "recording" in script:
         play(wire, [json.loads(line) for line in Path(script["recording"]).read_bytes().splitlines()])
-    serve(wire, {**ANSWERS, **script.get("answers", {})}, script.get("turns", [[{"text": "Hello."}]]))
+    serve(wire, script)
     used = resource.getrusage(resource.RUSAGE_SELF)
     (FOLDER / "spent").write_text(str(used.ru_utime + used.ru_stime), encoding="utf-8")
     while "EOF" in ignored:
         time.sleep(60)
 
 
-def serve(wire: Wire, answers: dict, turns: list[list[dict]]) -> None:
+def serve(wire: Wire, script: dict) -> None:
+    answers, turns = {**ANSWERS, **script.get("answers", {})}, script.get("turns", [[{"text": "Hello."}]])
     played = 0
     while (frame := wire.receive()) is not None:
         method, number = frame.get("method"), frame.get("id")
@@ -140,6 +143,8 @@ def serve(wire: Wire, answers: dict, turns: list[list[dict]]) -> None:
             turn(wire, number, turns[min(played, len(turns) - 1)])
             played += 1
         elif number is not None and method is not None:
+            for update in script.get("plays", ()) if method in PLAYED else ():
+                wire.update(update)
             answer = answers.get(method, {"error": {"code": -32601, "message": f"no {method}"}})
             if answer is not None:
                 wire.send({"id": number, **(answer if "error" in answer else {"result": answer})})

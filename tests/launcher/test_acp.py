@@ -388,6 +388,18 @@ def test_a_copy_of_a_session_has_its_own_id(case):
     assert case.host.all(events.Session)[-1].session_id == "session-2"
 
 
+@pytest.mark.parametrize("fork", [True, False])
+def test_what_is_played_again_is_not_told(fork, case):
+    played = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Said before."}}
+    offers = {"loadSession": True, "sessionCapabilities": {"fork": {}}}
+    agent = {"protocolVersion": 1, "agentCapabilities": offers}
+    case.script([{"text": "New."}], plays=[played], answers={"initialize": agent})
+
+    assert case.run("More", session_id="old", fork=fork) == 0
+
+    assert case.host.text == "New."
+
+
 @pytest.mark.parametrize(("fork", "words"), [(True, "fork"), (False, "go on with")])
 def test_what_an_agent_does_not_offer_is_refused_before_it_is_asked(fork, words, case):
     case.script(answers={"initialize": {"protocolVersion": 1, "agentCapabilities": {}}})
@@ -654,7 +666,7 @@ def test_files_are_lent_below_the_folder_only(case):
     )
 
     assert answers[:3] == [{"content": "one\ntwo\nthree\n"}, {"content": "two\n"}, {}]
-    assert [answer.get("code") for answer in answers[3:]] == [-32602] * 8 + [-32603]
+    assert [answer.get("code") for answer in answers[3:]] == [-32602] * 8 + [-32002]
     assert (case.work / "new" / "made.txt").read_text(encoding="utf-8") == "☃"
     assert (case.folder / "secret").read_text(encoding="utf-8") == "secret"
     assert not (case.folder / "made").exists()

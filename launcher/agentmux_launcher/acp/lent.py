@@ -62,6 +62,9 @@ class Lent:
             value = way(request)
         except (OutsideError, SpawnError) as fault:
             return [rpc.error(request, rpc.Fault(rpc.INVALID_PARAMS, str(fault)))]
+        except FileNotFoundError as fault:
+            # A code of its own, by which agents tell a file that is to be made from one that cannot be read.
+            return [rpc.error(request, rpc.Fault(rpc.NOT_FOUND, f"Resource not found: {fault}"))]
         except (OSError, ValueError) as fault:
             return [rpc.error(request, rpc.Fault(rpc.INTERNAL, str(fault)))]
         others, self._others = self._others, []

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux_launcher.translators.values import first, mapping
 
-INVALID_PARAMS, INTERNAL, NOT_OFFERED = -32602, -32603, -32601
+INVALID_PARAMS, INTERNAL, NOT_OFFERED, NOT_FOUND = -32602, -32603, -32601, -32002
 METHOD_SHOWN = 100
 
 Frame = Mapping[str, Any]

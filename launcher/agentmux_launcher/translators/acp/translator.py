@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     Said = Iterator[Event | Trouble]
 
-OPENS = {"session/new", LOAD, "session/resume", "session/fork"}
+# With these an agent may play what was said; of a session that it copies, OpenCode 1.18.33 does.
+PLAYED = {LOAD, "session/fork"}
+OPENS = {"session/new", "session/resume", *PLAYED}
 NEEDED = {"initialize", "authenticate", *OPENS}
 STOPS = {"cancelled": "interrupted", "max_turn_requests": "max_turns"}
 GROK = {"_x.ai/session_notification", "_x.ai/session/update"}
@@ -95,7 +97,7 @@ class AcpTranslator(Translator):
         if method == PROMPT:
             self._prompted()
         elif method in OPENS:
-            self._history.asked(playing=method == LOAD)
+            self._history.asked(playing=method in PLAYED)
             self._figures.session_began(resumed=method != "session/new")
         elif method == "session/cancel":
             self._turn.cancelled = True
