@@ -33,7 +33,7 @@ class QwenReader(Reader):
         if event.get("event.name") == _RECORD:
             yield from self._record(value, event)
         elif value.get("type") == "user":
-            self.state["asked"] = self.state["asked"] or value.get("provenance") in {None, "real_user"}
+            self.state["asked"] = self.state["asked"] or value.get("provenance", "real_user") == "real_user"
         elif value.get("type") == "assistant" and isinstance(value.get("usageMetadata"), dict):
             yield from self._line(value)
 
