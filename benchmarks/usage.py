@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,15 @@ CCUSAGE = "20.0.24"
 FOLDER_VARIABLE = "AGENTMUX_CCUSAGE"
 MEGA, MEBI = 1_000_000, 1 << 20
 FIGURES = ("input", "cache_read", "cache_write", "output")
+THEIR_FIGURES = ("inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputTokens")
+RECORDED = Path(__file__).parents[1] / "tests" / "usage" / "fixtures" / "transcripts"
+# What the recorder served for these transcripts, as far as the CLI wrote it down, and where its folder goes.
+SERVED = {
+    "claude": (".claude", (0, 46_808, 22_715, 28)),
+    "codex": (".codex", (26_721, 34_304, 0, 33)),
+    "gemini": (".", (8_415, 16_384, 0, 17)),
+    "qwen": (".qwen", (30_858, 38_784, 0, 34)),
+}
 OURS = """
 import json, sys
 from pathlib import Path
@@ -79,16 +89,17 @@ def main() -> None:
         truth = written(home, sessions=80 if arguments.quick else 800)
         size = sum(path.stat().st_size for path in home.rglob("*.jsonl"))
         print(f"Python {sys.version.split()[0]}, {sys.platform}, {os.cpu_count()} cores; {size / MEGA:,.0f} MB\n")
-        index = Path(name) / "index"
+        index, program = Path(name) / "index", ccusage()
         found = [
             ours("agentmux, from nothing", OURS, home, index),
             ours("agentmux, nothing new", OURS, home, index),
             ours("every response again", WHOLE, home, index),
             command("agentmux usage", home, Path(name) / "own"),
             command("agentmux usage, again", home, Path(name) / "own"),
-            *theirs(home),
+            *([theirs(program, home, "claude")] if program else []),
         ]
         show(found, size, truth)
+        recorded(Path(name) / "recorded", Path(name), program)
 
 
 def written(home: Path, sessions: int) -> Mapping[str, Mapping[str, int]]:
@@ -110,34 +121,50 @@ def ours(name: str, script: str, home: Path, index: Path) -> Measured:
 
 def command(name: str, home: Path, own: Path) -> Measured:
     """The command itself, with its measures, prices and broken caches."""
-    environ = {**os.environ, "HOME": str(home), "AGENTMUX_HOME": str(own)}
-    environ.pop("CLAUDE_CONFIG_DIR", None)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "AGENTMUX_HOME": str(own)}
     measured, said = run(name, (sys.executable, "-m", "agentmux", "usage", "--format", "json"), environ)
     sums = json.loads(said)["totals"]
     names = ("uncached", "cache_read", "cache_write", "output")
     return Measured(name, *measured, {figure: sums[our] for figure, our in zip(FIGURES, names, strict=True)})
 
 
-def theirs(home: Path) -> list[Measured]:
-    """What ccusage counts; nothing, with the reason, where it cannot be run."""
+def ccusage() -> Path | None:
+    """The program, installed if need be; None, with the reason, where it cannot be run."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder is None:
         print(f"ccusage was not run: `{FOLDER_VARIABLE}` names no folder to install it into\n")
-        return []
+        return None
     program = Path(folder) / "node_modules" / ".bin" / "ccusage"
     try:
         if not program.exists():
             asked = ("npm", "install", "--prefix", folder, "--no-audit", "--no-fund", f"ccusage@{CCUSAGE}")
             subprocess.run(asked, check=True, capture_output=True)
-        environ = {**os.environ, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home / ".claude")}
-        version = subprocess.run((program, "--version"), check=True, capture_output=True, text=True).stdout.strip()
-        measured, said = run(version, (str(program), "claude", "daily", "--offline", "--json"), environ)
+        subprocess.run((program, "--version"), check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"ccusage was not run: {error}\n")
-        return []
+        return None
+    return program
+
+
+def theirs(program: Path, home: Path, provider: str) -> Measured:
+    """What ccusage counts of a provider."""
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    name = f"ccusage {CCUSAGE}"
+    measured, said = run(name, (str(program), provider, "daily", "--offline", "--json"), environ)
     sums = json.loads(said)["totals"]
-    names = ("inputTokens", "cacheReadTokens", "cacheCreationTokens", "outputTokens")
-    return [Measured(version, *measured, {name: sums[their] for name, their in zip(FIGURES, names, strict=True)})]
+    return Measured(name, *measured, {name: sums[their] for name, their in zip(FIGURES, THEIR_FIGURES, strict=True)})
+
+
+def recorded(home: Path, scratch: Path, program: Path | None) -> None:
+    """The transcripts that real CLIs left, one provider after the other."""
+    print(f"\n{'what real CLIs wrote':26}" + "".join(f"{name:>17}" for name in FIGURES))
+    for provider, (folder, served) in SERVED.items():
+        shutil.copytree(RECORDED / provider, home / provider / folder, dirs_exist_ok=True)
+        found = [ours("agentmux", OURS, home / provider, scratch / f"index-{provider}")]
+        found += [theirs(program, home / provider, provider)] if program else []
+        rows = [("served", served), *((each.name, [each.counted[name] for name in FIGURES]) for each in found)]
+        for name, values in rows:
+            print(f"{f'{provider}: {name}':26}" + "".join(f"{value:17,}" for value in values))
 
 
 def run(name: str, argv: Sequence[str], environ: Mapping[str, str]) -> tuple[tuple[float, float, float], bytes]:
