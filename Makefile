@@ -49,6 +49,7 @@ bench: $(STAMP)  ## builds of 200 agents by 3 providers, a history of 100 commit
 	@$(BIN)/python benchmarks/diffs.py
 	@$(BIN)/python benchmarks/history.py
 	@$(BIN)/python benchmarks/launcher.py
+	@$(BIN)/python benchmarks/usage.py --quick
 
 lock:  ## write requirements.lock anew from pyproject.toml (needs uv)
 	@$(UV) pip compile pyproject.toml --group pyproject.toml:dev --universal --python-version 3.11 \

@@ -41,6 +41,7 @@ WORK = """
 ## What they can be told
 
 A permission that a provider cannot enforce is refused. `session` servers are named when the launcher makes a session.
+`agentmux usage` reads the transcripts that are known, below the CLI's own configuration folder.
 """
 BEFORE = """
 ## What they ask for, and what they can be told not to do
@@ -71,7 +72,7 @@ def document() -> str:
         "Skills": lambda each: _quoted(each.skills.written),
         "Lost without trust": _untrusted,
     }
-    work = {"Permissions": _permissions, "MCP servers": _servers, "Goes on": _goes_on}
+    work = {"Permissions": _permissions, "MCP servers": _servers, "Goes on": _goes_on, "Transcripts": _transcripts}
     before = {
         "Trust": _opened_by,
         "Its folder": lambda each: _quoted(each.variables.config_dir),
@@ -170,6 +171,13 @@ def _goes_on(provider: Provider) -> str:
     by_argument = {"resume": facts.resume, "fork": facts.fork} if "resume" in mode.takes else {}
     possible = {name for name, argv in by_argument.items() if argv is not None} | goes_on_by_protocol(provider, mode)
     return ", ".join(name for name in ("resume", "fork") if name in possible) or NONE
+
+
+def _transcripts(provider: Provider) -> str:
+    told = provider.transcripts
+    if told == "unknown":
+        return "unknown"
+    return ", ".join(f"`{pattern}`" for patterns in told.formats.values() for pattern in patterns)
 
 
 def _not_run(provider: Provider) -> str:
