@@ -12,6 +12,7 @@ from agentmux_compiler.assemble import assemble, assemble_startup
 from agentmux_compiler.diagnostics import Diagnostic
 from agentmux_compiler.lowered import ArgumentParts, Lowered, OutputFile
 from agentmux_compiler.lowering.acp import acp_plan, lend_faults
+from agentmux_compiler.lowering.chain import chain
 from agentmux_compiler.lowering.delivery import Delivered, deliver
 from agentmux_compiler.lowering.environment import environment
 from agentmux_compiler.lowering.figures import convention_of, own_words
@@ -19,10 +20,11 @@ from agentmux_compiler.lowering.folder_tree import tree_segments
 from agentmux_compiler.lowering.gate import gate_of, needs_of
 from agentmux_compiler.lowering.mcp import Servers, place_servers
 from agentmux_compiler.lowering.modes import controller_of, mode_of
-from agentmux_compiler.lowering.native import also_read, chain, doubled, native_segments, over_budget
+from agentmux_compiler.lowering.native import native_segments
 from agentmux_compiler.lowering.opt_outs import opted_out
 from agentmux_compiler.lowering.outputs import merge_outputs, volatile_faults
 from agentmux_compiler.lowering.plan_prefix import plan_prefix, server_segments, text_slots
+from agentmux_compiler.lowering.reading import also_read, doubled, over_budget
 from agentmux_compiler.lowering.shared import index_needed, shared_file_faults, shared_servers, visible_servers
 from agentmux_compiler.lowering.site import Site, is_committed, site_of
 from agentmux_compiler.lowering.skills_out import Placed, SkillsOut, listing, place_skills, shared_faults, visible
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentmux_compiler.agent import Project
-    from agentmux_compiler.lowering.native import NativeFile
+    from agentmux_compiler.lowering.chain import NativeFile
     from agentmux_compiler.tree import Tree
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.diagnostics import Diagnostic, has_errors
-from agentmux_compiler.lowering.native import LOCAL_ONLY
+from agentmux_compiler.lowering.chain import LOCAL_ONLY
 from agentmux_compiler.lowering.site import below
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.sources.source_text import decode_source
