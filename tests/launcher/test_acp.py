@@ -504,6 +504,21 @@ def test_what_is_asked_after_the_interrupt_is_cancelled_too(case):
     assert case.host.text == "Two."
 
 
+def test_a_stop_waits_for_what_the_turn_used_and_the_second_one_kills(case):
+    case.script([{"text": "Begun."}, {"till_cancelled": True}, {"sleep": 0.3}, {"end": {"stopReason": "cancelled"}}])
+    begun = lambda event: isinstance(event, events.Text)  # noqa: E731  a condition
+
+    assert case.run(when=[(begun, Signalled(signal.SIGTERM))]) == 128 + signal.SIGTERM
+    assert [end.stop_reason for end in case.host.all(events.End)] == ["interrupted"]
+    assert case.failure.class_ is FailureClass.INTERRUPTED
+
+    case.script([{"text": "Begun."}, {"wait": True}], ignores=["SIGTERM", "EOF"])
+    began = time.monotonic()
+    twice = [(begun, Signalled(signal.SIGINT)), (begun, Signalled(signal.SIGINT))]
+    assert case.run(when=twice) == 128 + signal.SIGINT
+    assert time.monotonic() - began < 5
+
+
 def test_an_agent_that_asks_and_vanishes_is_a_failure(case):
     case.script([{"asks": [question()]}, {"exit": 3}])
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import enum
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentmux_launcher.manifest import AcpPlan
+    from agentmux_launcher.supervise import Grace
+
+_NO_EOF, _NO_SIGTERM = 3.0, 0.5  # seconds for what an agent is known not to heed
 
 
 class Due(enum.Enum):
@@ -67,3 +71,10 @@ class Clock:
         self._remarked = True
         self._due = self._heard_at + self._silent
         return Due.REMARK
+
+
+def fitting(grace: Grace, acp: AcpPlan) -> Grace:
+    """The time at each rung, hardly any for what the agent does not heed."""
+    finished = grace.finished if acp.ends_at_eof else min(grace.finished, _NO_EOF)
+    terminated = grace.terminated if acp.ends_at_sigterm else min(grace.terminated, _NO_SIGTERM)
+    return replace(grace, finished=finished, terminated=terminated)

@@ -83,6 +83,14 @@ def handshake(acp: AcpPlan, wanted: Wanted, environ: Mapping[str, str]) -> Hands
     return Opened(session_id, new=way == NEW)
 
 
+def with_values(frame: Mapping[str, Any], environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """A request with the values of the variables that its servers name."""
+    params = frame.get("params")
+    if not isinstance(params, dict) or not params.get("mcpServers"):
+        return frame
+    return {**frame, "params": {**params, "mcpServers": expanded(params["mcpServers"], environ)}}
+
+
 def expanded(params: Any, environ: Mapping[str, str]) -> Any:
     """Parameters with the values of the variables that they name. What is kept of a run has the names."""
     if isinstance(params, str):

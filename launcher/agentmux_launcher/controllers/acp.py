@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agentmux_launcher.acp import rpc
-from agentmux_launcher.acp.clock import Clock, Due
-from agentmux_launcher.acp.handshake import Ask, Handshake, Opened, RefusedError, Wanted, expanded, handshake
+from agentmux_launcher.acp.clock import Clock, Due, fitting
+from agentmux_launcher.acp.handshake import Ask, Handshake, Opened, RefusedError, Wanted, handshake, with_values
 from agentmux_launcher.acp.lent import Lent, Terms
 from agentmux_launcher.acp.phase import Phase
 from agentmux_launcher.acp.questions import METHOD, Questions
@@ -22,8 +22,6 @@ from agentmux_launcher.supervise import GRACE, Errors, Grace, Output
 from agentmux_launcher.usage import Start
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agentmux_launcher.acp.rpc import Answer, Frame
     from agentmux_launcher.controllers.base import Listener, Why
     from agentmux_launcher.events import Permission
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.supervise import Inbox, Message
 
 PROMPT = "session/prompt"
-_NO_EOF, _NO_SIGTERM = 3.0, 0.5  # seconds for what an agent is known not to heed
+_CALLED_OFF = 1.5  # seconds; the slowest agent that was measured took 1.0
 
 
 class Acp(Controller):
@@ -42,7 +40,7 @@ class Acp(Controller):
 
     def __init__(self, launch: Launch, inbox: Inbox, listener: Listener, grace: Grace = GRACE) -> None:
         self._acp = launch.plan.acp or AcpPlan()
-        super().__init__(launch, inbox, listener, _fitting(grace, self._acp))
+        super().__init__(launch, inbox, listener, fitting(grace, self._acp))
         self._waiting: deque[str] = deque()
         self._questions = Questions(self._acp.passes, launch.folder)
         self._frames: list[Frame] = []
@@ -71,14 +69,27 @@ class Acp(Controller):
     def ask_to_stop(self) -> bool:
         if self._turn_id is None or self._session is None:
             return False
+        if self.interrupted:
+            return True
         self._send(rpc.notification("session/cancel", {"sessionId": self._session.session_id}))
         self._send_all(self._questions.call_off())
         return True
 
     def stop(self, why: Why) -> None:
+        """A turn that is called off has a moment to say what it used, before the agent's input ends."""
         self._waiting.clear()
+        again, self._why = self._why != "itself", why if self._why == "itself" else self._why
+        if again and self.child is not None and not self.child.stopping:
+            self._end()
+        if self._turn_id is None or again:
+            self._end()
+            return
+        self.interrupted = self.interrupted or self.ask_to_stop()
+        self._clock.step(_CALLED_OFF)
+
+    def _end(self) -> None:
         self._clock.stop()
-        super().stop(why)
+        super().stop(self._why)
         self._lent.end()
 
     def answer(self, asked: Permission, decision: Decision) -> None:
@@ -104,7 +115,9 @@ class Acp(Controller):
         self._send_all(self._lent.tick())
         super().tick()
         due = self._clock.look(busy=bool(self._questions) or self._lent.busy)
-        if due is Due.END:
+        if due is Due.END and self._why != "itself":
+            self._end()
+        elif due is Due.END:
             self._phase.unanswered()
             self._give_up()
         elif due is Due.REMARK:
@@ -205,7 +218,10 @@ class Acp(Controller):
         self._clock.stop()
         self._phase.opened()
         self._send_all(self._questions.call_off())
-        self._prompt()
+        if self._why != "itself":
+            self._end()
+        else:
+            self._prompt()
 
     def _give_up(self) -> None:
         """End the agent: without what it did not do there is nothing to go on with."""
@@ -222,20 +238,6 @@ class Acp(Controller):
         """The agent gets the values of variables; what is kept, and shown, has their names."""
         if self.child is None or self._reader is None:
             return
-        self.child.process.write(line(_with_values(frame, self.launch.env)))
+        self.child.process.write(line(with_values(frame, self.launch.env)))
         self.listener.sent(frame)
         self._hear(self._reader.sent(frame))
-
-
-def _with_values(frame: Frame, environ: Mapping[str, str]) -> Frame:
-    params: Any = frame.get("params")
-    if not isinstance(params, dict) or not params.get("mcpServers"):
-        return frame
-    return {**frame, "params": {**params, "mcpServers": expanded(params["mcpServers"], environ)}}
-
-
-def _fitting(grace: Grace, acp: AcpPlan) -> Grace:
-    """No time for what the agent is known not to heed."""
-    finished = grace.finished if acp.ends_at_eof else min(grace.finished, _NO_EOF)
-    terminated = grace.terminated if acp.ends_at_sigterm else min(grace.terminated, _NO_SIGTERM)
-    return replace(grace, finished=finished, terminated=terminated)
