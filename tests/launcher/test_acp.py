@@ -576,26 +576,27 @@ def test_a_flood_arrives_whole(case):
     assert case.host.text == "".join(f"word{number} " for number in range(20_000))
 
 
-@pytest.mark.parametrize("method", ["initialize", "session/new", "session/set_mode"])
-def test_an_answer_that_does_not_come_is_a_failure_that_names_it(method, case):
+@pytest.mark.parametrize(("method", "start"), [("initialize", 2), ("session/new", 60), ("session/set_mode", 60)])
+def test_an_answer_that_does_not_come_is_a_failure_that_names_it(method, start, case):
     case.script(answers={method: None}, greets="the model list is slow\n")
-    quick = replace(PLAN.acp, start_seconds=0.7, session_seconds=0.7, settings=SETTINGS[2:])
+    quick = replace(PLAN.acp, start_seconds=start, session_seconds=2, settings=SETTINGS[2:])
 
     assert case.run(plan=replace(PLAN, acp=quick)) == 1
 
     assert case.failure.class_ is FailureClass.TIMEOUT
-    assert case.failure.detail == f"`{method}` was not answered within 1 seconds\nthe model list is slow"
+    assert case.failure.detail == f"`{method}` was not answered within 2 seconds\nthe model list is slow"
 
 
 def test_a_silent_turn_is_remarked_upon_and_then_ended(case):
     case.script([{"till_cancelled": True}, {"wait": True}])
-    quick = replace(PLAN.acp, quiet_seconds=0.2, silent_seconds=0.6)
+    quick = replace(PLAN.acp, quiet_seconds=0.5, silent_seconds=3)
 
     assert case.run(plan=replace(PLAN, acp=quick)) == 1
 
-    assert [notice.text for notice in case.host.all(events.Notice)] == ["nothing was heard of the agent for 0 seconds"]
+    (notice,) = case.host.all(events.Notice)
+    assert notice.text.startswith("nothing was heard of the agent for ")
     assert case.failure.class_ is FailureClass.TIMEOUT
-    assert case.failure.detail == "`session/prompt` was not answered, and nothing was heard for 1 seconds"
+    assert case.failure.detail == "`session/prompt` was not answered, and nothing was heard for 3 seconds"
     assert case.sent("session/cancel") == [{"sessionId": "session-1"}]
 
 
@@ -610,7 +611,7 @@ def test_a_person_may_think_longer_than_an_agent_may_be_silent(case):
 def test_the_time_of_a_run_includes_its_beginning(case):
     case.script(answers={"session/new": None})
 
-    assert case.run(timeout=0.8) == 124
+    assert case.run(timeout=3) == 124
 
     assert case.failure.detail.startswith("while `session/new` waited for its answer")
 
@@ -752,7 +753,8 @@ def test_a_recording_is_played_to_its_end(path, case):
     questions = [frame for frame in frames if frame.get("method") == "session/request_permission"]
     session = {"session_id": "old"} if any(frame.get("method") == "session/load" for frame in frames) else {}
     case.script(recording=str(path))
-    quick = replace(PLAN.acp, goes_on=("session/load",), silent_seconds=2)
+    silence = 60 if set(prompts) <= answered else 4
+    quick = replace(PLAN.acp, goes_on=("session/load",), silent_seconds=silence)
     plan = replace(PLAN, permission="bypass", provider=path.parent.name, acp=quick)
 
     case.run(None, lines=[f"prompt {number}" for number in prompts], plan=plan, **session)
