@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentmux_launcher import processes
 from agentmux_launcher.codec import from_json, to_json
+from agentmux_launcher.frames import LONGEST_LINE
 from agentmux_launcher.pty.streams import write_all
 from agentmux_launcher.reading import Ended
 from agentmux_launcher.usage import FRESH, Start
@@ -67,7 +68,8 @@ class RunFolder:
         (folder / LAUNCHER).write_bytes(json.dumps(to_json(processes.me())).encode() + b"\n")
         self._files = {name: _opened(folder / name) for name in (FRAMES, STDERR, PROCESSES)}
         self._sizes = dict.fromkeys(self._files, 0)
-        self._rest = b""
+        self._rest = bytearray()
+        self._in_line = False
 
     def plan(self, plan: LaunchPlan) -> None:
         """Keep the plan, which is enough to read the frames by."""
@@ -83,10 +85,17 @@ class RunFolder:
         self._note(ended)
 
     def output(self, data: bytes) -> None:
-        """What came on stdout. It is written line by line, so that what is sent stands between two lines."""
-        whole, newline, rest = (self._rest + data).rpartition(b"\n")
-        self._write(FRAMES, whole + newline)
-        self._rest = rest
+        """What came on stdout. It is written line by line, so that what is sent stands between two lines.
+
+        A line that is too long for a frame is written as it comes.
+        """
+        end = data.rfind(b"\n") + 1
+        if end or self._in_line or len(self._rest) + len(data) > LONGEST_LINE:
+            self._write(FRAMES, bytes(self._rest) + data[: end or None])
+            self._rest = bytearray(data[end:] if end else b"")
+            self._in_line = not end
+        else:
+            self._rest += data
 
     def errors(self, data: bytes) -> None:
         self._write(STDERR, data)
@@ -103,9 +112,10 @@ class RunFolder:
 
     def _flush(self) -> None:
         """A last line without an end gets one, since another process may follow."""
-        if self._rest:
-            self._write(FRAMES, self._rest + b"\n")
-            self._rest = b""
+        if self._rest or self._in_line:
+            self._write(FRAMES, bytes(self._rest) + b"\n")
+            self._rest.clear()
+            self._in_line = False
 
     def _note(self, what: Begun | Ended) -> None:
         kind = "begun" if isinstance(what, Begun) else "ended"
