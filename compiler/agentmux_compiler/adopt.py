@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentmux_compiler import rules
 from agentmux_compiler.adopting.carry_back import carry_back, normalised
-from agentmux_compiler.adopting.take_in import SKILL_FILE, Foreign, take_in_instructions, take_in_skill
+from agentmux_compiler.adopting.take_in import SKILL_FILE, Foreign, scripts_of, take_in_instructions, take_in_skill
 from agentmux_compiler.agent import Settings
 from agentmux_compiler.diagnostics import Diagnostic, Span, has_errors
 from agentmux_compiler.emit import written
@@ -221,6 +221,4 @@ def _adopt_skill(folder: str, shop: Workshop) -> tuple[Adoption, list[Diagnostic
     _, found = shop.compile_outputs(OverlayTree(shop.tree, files))
     if has_errors(found):
         return NOTHING, list(found)
-    target = f"{shop.settings.skills}/{folder.rpartition('/')[2]}"
-    runs = (path for path in files if shop.tree.executable(folder + path.removeprefix(target)))
-    return Adoption(files, executables=frozenset(runs)), []
+    return Adoption(files, executables=scripts_of(folder, files, shop.tree, shop.settings)), []

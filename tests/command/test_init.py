@@ -410,6 +410,22 @@ def test_skills_alone_come_to_an_agent_without_text(agentmux, repository_of):
     assert {status.status for status in build(root, BuildOptions()).files} == {"unchanged"}
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes are a POSIX affair")
+def test_a_script_of_a_skill_stays_one(agentmux, repository_of):
+    place = "skills/one/scripts/go.sh"
+    root = repository_of(
+        {
+            ".claude/skills/one/SKILL.md": "---\nname: one\ndescription: One\n---\nOne.\n",
+            f".claude/{place}": "#!/bin/sh\n",
+        }
+    )
+    (root / ".claude" / place).chmod(0o755)
+    value = json.loads(agentmux("init", "--write", "--format", "json")[1])
+    assert value["added"] == []
+    assert (root / place).stat().st_mode & 0o777 == (root / ".claude" / place).stat().st_mode & 0o777 == 0o755
+    assert {status.status for status in build(root, BuildOptions()).files} == {"unchanged"}
+
+
 def test_skills_of_a_cli_that_no_file_is_for_stay(agentmux, repository_of):
     skill = '---\nname: one\ndescription: "One"\n---\nOne.\n'
     repository_of({"AGENTS.md": "Be brief.\n", ".claude/skills/one/SKILL.md": skill})

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     found = proposal.diagnostics
     asked = bool(arguments.write or (for_people and not has_errors(found) and _says_yes(proposal, streams)))
     if asked and not has_errors(found):
-        found = (*found, *write_sources(root, proposal.files, tree, proposal.claimed))
+        found = (*found, *write_sources(root, proposal.files, tree, proposal.claimed, proposal.executables))
     written = asked and not has_errors(found)
     if for_people:
         _say(found, root, proposal, streams)

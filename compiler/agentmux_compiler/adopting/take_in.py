@@ -12,7 +12,7 @@ from agentmux_compiler.sources.source_names import name_fault
 from agentmux_compiler.tree import is_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from agentmux_compiler.agent import Settings
     from agentmux_compiler.tree import Tree
@@ -78,6 +78,12 @@ def take_in_skill(folder: str, tree: Tree, settings: Settings) -> tuple[dict[str
     if lost:
         return {}, f"`{lost}` cannot be read inside the project, or its name is not UTF-8"
     return {target + path.removeprefix(folder): data for path, data in found.items() if data is not None}, None
+
+
+def scripts_of(folder: str, files: Iterable[str], tree: Tree, settings: Settings) -> frozenset[str]:
+    """Those of the `files` that `take_in_skill` gives for a folder which may be run where they lie now."""
+    target = f"{settings.skills}/{folder.rpartition('/')[2]}"
+    return frozenset(path for path in files if tree.executable(folder + path.removeprefix(target)))
 
 
 def _below(folder: str, tree: Tree) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
-from agentmux_compiler.adopting.take_in import take_in_skill
+from agentmux_compiler.adopting.take_in import scripts_of, take_in_skill
 from agentmux_compiler.agent import Settings
 from agentmux_compiler.lowering.site import below
 from agentmux_compiler.proposal.bundle_file import bundle_file
@@ -43,7 +43,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources to be written, by path; `items` says what a line of a spec is about."""
+    """Sources to be written, by path, with those that may be run; `items` says what a line of a spec is about."""
 
     agents: tuple[AgentDraft, ...]
     files: Mapping[str, bytes]
@@ -52,6 +52,7 @@ class Sources:
     bundles: tuple[NamedBundle, ...]
     replaced: tuple[Replaced, ...]
     left: tuple[Left, ...]
+    executables: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -63,6 +64,7 @@ class _Making:
     tree: Tree
     choices: Choices
     files: dict[str, bytes] = field(default_factory=dict)
+    executables: set[str] = field(default_factory=set)
     replaced: list[Replaced] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
 
@@ -100,7 +102,16 @@ def compose(survey: Survey, tree: Tree, choices: Choices) -> Sources:
         path = f"{choices.settings.agents}/{agent.name}.yaml"
         making.files[path], lines = spec_text(agent)
         items.update({(path, number): item for number, item in lines.items()})
-    return Sources(agents, making.files, items, texts, bundles, tuple(making.replaced), tuple(making.left))
+    return Sources(
+        agents,
+        making.files,
+        items,
+        texts,
+        bundles,
+        tuple(making.replaced),
+        tuple(making.left),
+        frozenset(making.executables),
+    )
 
 
 def _names(homes: list[str]) -> dict[str, str]:
@@ -150,6 +161,7 @@ def _skills(making: _Making, home: str, agent: str) -> list[str]:
             making.left.append(Left(place, reason))
         else:
             making.files.update(files)
+            making.executables |= scripts_of(place, files, making.tree, making.choices.settings)
             taken.append(skill.name)
     return taken
 

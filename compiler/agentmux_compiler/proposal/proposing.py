@@ -46,7 +46,7 @@ class Proposal:
 
     `texts` were taken in; `proofs` say what a build gives for each. `added` are outputs that a build would add.
     `claimed` are outputs that stand there already and are a build's own from then on. `lines` are those added to git's
-    files.
+    files. `executables` are the files that may be run.
     """
 
     agents: tuple[AgentDraft, ...]
@@ -61,6 +61,7 @@ class Proposal:
     claimed: tuple[WrittenFile, ...]
     settings: Settings
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    executables: frozenset[str] = frozenset()
 
     @property
     def rewritten(self) -> tuple[str, ...]:
@@ -94,6 +95,7 @@ def propose(tree: DiskTree, catalog: Sequence[Provider], request: Request) -> Pr
         claimed=tuple(map(written, {**{out.path: out for out in trial.standing}, **by_path}.values())),
         settings=settings,
         lines=lines,
+        executables=sources.executables,
     )
 
 

@@ -51,7 +51,7 @@ class Trial:
 
 def build(tree: DiskTree, sources: Sources) -> Trial:
     """Compile the sources over the repository as it is; nothing is written."""
-    compiled = compile_project(OverlayTree(tree, sources.files))
+    compiled = compile_project(OverlayTree(tree, sources.files, sources.executables))
     outputs = filled(joined(compiled.plans), compiled.plans, tree.root, "")
     plan, _ = emit.plan_writes(outputs, None, {}, tree)
     taken = {text.path for text in sources.texts}
