@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from agentmux_launcher import frames
 from agentmux_launcher.events import (
+    Compaction,
     End,
     Event,
     Failure,
@@ -164,7 +165,7 @@ class Reader:
                 continue
             if self._closed and isinstance(item, OF_A_TURN):
                 yield from self._next_turn()
-            if isinstance(item, DID):
+            if _did(item):
                 self._did = self._did_in_turn = True
             yield item
             if isinstance(item, End):
@@ -224,6 +225,12 @@ def replay(stdout: bytes, stderr: bytes, end: Ended, reading: Reading) -> Iterat
     yield from reader.stdout(stdout)
     yield from reader.stderr(stderr)
     yield from reader.close(end)
+
+
+def _did(event: Event) -> bool:
+    """Whether the model did something, or the CLI at a person's word; what it compacts by itself answers nothing."""
+    asked = isinstance(event, Compaction) and event.trigger not in {None, "auto"}
+    return asked or isinstance(event, DID)
 
 
 def _words(item: frames.Item) -> str:

@@ -457,3 +457,18 @@ def test_a_pattern_may_leave_the_class_to_its_groups():
     assert of(table, exit_code=1, stderr=("failed: provider.overloaded",)) == "overloaded"
     assert of(table, exit_code=1, stderr=("failed: provider.other 401",)) == "auth"
     assert of(table, exit_code=1, stderr=("failed: provider.other 999",)) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("frames", "fails"),
+    [
+        ('{"type":"system","subtype":"compact_boundary","compact_metadata":{"trigger":"manual"}}\n', False),
+        ('{"type":"conversation_reset","trigger":"clear"}\n', False),
+        ('{"type":"system","subtype":"compact_boundary","compact_metadata":{"trigger":"auto"}}\n', True),
+    ],
+)
+def test_a_turn_in_which_the_cli_did_what_was_asked_of_it_is_not_silent(frames, fails):
+    said = frames + '{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}\n'
+    events = list(replay(said.encode(), b"", Ended(0), Reading("claude-stream-json", CLAUDE, lasting=True)))
+
+    assert [event.class_.value for event in events if isinstance(event, Failure)] == ["no_output"] * fails

@@ -437,6 +437,12 @@ def test_a_denial_that_only_the_result_lists_is_told_once():
     assert [event.id for event in events if isinstance(event, Permission)] == ["t2", "t1"]
 
 
+def test_a_conversation_that_is_dropped_is_a_compaction_to_nothing():
+    frame = {"type": "conversation_reset", "new_conversation_id": "n", "trigger": "clear"}
+
+    assert translated("claude-stream-json", frame) == [Compaction("clear", None, 0)]
+
+
 def test_a_compaction_is_told_in_both_spellings():
     old = {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 9}}
     new = {

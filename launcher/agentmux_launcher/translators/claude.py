@@ -48,6 +48,7 @@ class ClaudeTranslator(Translator):
             "assistant": self._assistant,
             "control_cancel_request": self._permissions.withdrawn,
             "control_request": self._permissions.asked,
+            "conversation_reset": _reset,
             "rate_limit_event": _rate_limit,
             "result": self._result,
             "stream_event": self._messages.stream,
@@ -176,6 +177,11 @@ def _compaction(frame: Mapping[str, Any]) -> Compaction:
         count(known.get("pre_tokens", known.get("preTokens"))),
         count(known.get("post_tokens", known.get("postTokens"))),
     )
+
+
+def _reset(frame: Mapping[str, Any]) -> Iterator[Event]:
+    """Everything that was said is dropped, as by `/clear`."""
+    yield Compaction(first(frame.get("trigger")) or "clear", None, 0)
 
 
 def _rate_limit(frame: Mapping[str, Any]) -> Iterator[Event | Trouble]:
