@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
@@ -37,18 +38,21 @@ class Agent:
     """An agent, and what it does of its own.
 
     `call` is how its model runs COMMAND, under `freely` without anybody being asked; one that `asks` asks otherwise.
-    `says` is what it tells of its tokens: those of every turn, of turns with one call, none; `leaves_out` are figures
-    that it never tells. `refused` is the class of the failure when its key is refused.
+    `says` is what it tells of its tokens: those of every turn, these without what came from a cache, those of turns
+    with one call, nothing. `by` is how it goes on with a session, `refused` the class of the failure when its key is
+    refused, `leaves` the name of what outlives it every time. `by_the_minute`: a session that is gone on with before
+    the minute is over in which it began is lost.
     """
 
     provider: str
     call: ToolCall
     freely: str = "bypass"
     asks: bool = True
-    says: str = "every turn"
-    leaves_out: tuple[str, ...] = ()
-    refused: str = "auth"
+    says: Literal["all", "no cache", "one call", "nothing"] = "all"
     by: str = "session/resume"
+    refused: str = "auth"
+    leaves: str | None = None
+    by_the_minute: bool = False
 
     @property
     def cli(self) -> str:
@@ -59,22 +63,20 @@ def shell(name: str, **more: object) -> ToolCall:
     return ToolCall(name, {"command": COMMAND, **more})
 
 
+LOAD = "session/load"
 AGENTS = (
     Agent("claude", shell("Bash", description="make a file"), freely="auto"),
-    Agent("cline", ToolCall("run_commands", {"commands": [COMMAND]}), says="nothing", by="session/load"),
+    Agent("cline", ToolCall("run_commands", {"commands": [COMMAND]}), says="nothing", by=LOAD, leaves="cline"),
     Agent("codex", ToolCall("exec_command", {"cmd": COMMAND}), asks=False),
-    Agent("copilot", shell("bash", description="make a file"), by="session/load"),
+    Agent("copilot", shell("bash", description="make a file"), by=LOAD),
     Agent(
-        "gemini",
-        shell("run_shell_command", description="make a file"),
-        leaves_out=("cache_read_tokens",),
-        by="session/load",
+        "gemini", shell("run_shell_command", description="make a file"), says="no cache", by=LOAD, by_the_minute=True
     ),
     Agent("grok", shell("run_terminal_command", description="make a file")),
     Agent("kilo", shell("bash", description="make a file"), says="one call"),
-    Agent("openclaw", shell("exec"), asks=False, says="nothing", refused="no_output", by="session/load"),
+    Agent("openclaw", shell("exec"), asks=False, says="nothing", by=LOAD, refused="no_output"),
     Agent("opencode", shell("bash", description="make a file"), says="one call"),
-    Agent("pi", shell("bash"), asks=False, says="nothing", refused="no_output", by="session/load"),
+    Agent("pi", shell("bash"), asks=False, says="nothing", by=LOAD, refused="no_output"),
     Agent("qwen", shell("run_shell_command", is_background=False)),
 )
 every = pytest.mark.parametrize("agent", AGENTS, ids=[agent.provider for agent in AGENTS])
@@ -97,16 +99,6 @@ class Ran:
     @property
     def text(self):
         return "".join(event["text"] for event in self.all("text"))
-
-    @property
-    def used(self):
-        """What the turn used: as it was reported, else the sum of its calls."""
-        told = self.all("usage")
-        turns = [event for event in told if event["scope"] == "turn"] or told
-        return {
-            name: sum(turn[name] or 0 for turn in turns) if any(turn[name] is not None for turn in turns) else None
-            for name in FIGURES
-        }
 
 
 class Project:
@@ -215,12 +207,19 @@ def said(agent, served, *, calls):
     """What an agent says of what it was served."""
     if agent.says == "nothing" or (agent.says == "one call" and calls > 1):
         return UNSAID
-    return {name: None if name in agent.leaves_out else figure for name, figure in served.items()}
+    if agent.says == "no cache":
+        cached = served["cache_read_tokens"]
+        return {**served, "input_tokens": served["input_tokens"] + cached, "cache_read_tokens": None if cached else 0}
+    return served
 
 
-def as_told(used, served):
-    """Figures as they were told; one of which an agent says nothing where it is 0 is 0."""
-    return {name: 0 if figure is None and served[name] == 0 else figure for name, figure in used.items()}
+def told(ran, served):
+    """What a run says it used: as its turn was reported, else its calls; a figure of 0 need not be told of."""
+    usages = ran.all("usage")
+    turns = [event for event in usages if event["scope"] == "turn"] or usages
+    figures = {name: [turn[name] for turn in turns if turn[name] is not None] for name in FIGURES}
+    zero = 0 if any(figures.values()) else None
+    return {name: sum(known) if known else None if served[name] else zero for name, known in figures.items()}
 
 
 @every
@@ -229,6 +228,8 @@ def test_two_processes_have_one_session_and_tell_what_each_used(agent, project):
 
     first = here.run(f"{PROMPT} one")
     before = here.served
+    if agent.by_the_minute:
+        time.sleep(61 - time.time() % 60)
     second = here.run("--resume", f"{PROMPT} two")
 
     assert (first.code, first.text) == (0, "FIRST answer, ☃."), first.err
@@ -240,8 +241,8 @@ def test_two_processes_have_one_session_and_tell_what_each_used(agent, project):
     once = ("# Session Context", f"{PROMPT} one", "FIRST answer, ☃.", f"{PROMPT} two")
     assert {text: asked.count(text) for text in once} == dict.fromkeys(once, 1)
     after = {name: figure - before[name] for name, figure in here.served.items()}
-    assert as_told(first.used, before) == said(agent, before, calls=1)
-    assert as_told(second.used, after) == said(agent, after, calls=1)
+    assert told(first, before) == said(agent, before, calls=1)
+    assert told(second, after) == said(agent, after, calls=1)
 
 
 @every
@@ -255,7 +256,11 @@ def test_a_tool_runs_where_it_may(agent, project):
     (called,), (result,) = ran.all("tool_call"), ran.all("tool_result")
     assert (result["id"], result["ok"]) == (called["id"], True)
     assert COMMAND in json.dumps(called["input"])
-    assert as_told(ran.used, here.served) == said(agent, here.served, calls=2)
+    assert told(ran, here.served) == said(agent, here.served, calls=2)
+    if agent.leaves:
+        assert f"ended what the CLI left running: `{agent.leaves}`" in " ".join(
+            each["text"] for each in ran.all("notice")
+        )
 
 
 @asking
