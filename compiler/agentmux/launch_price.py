@@ -8,13 +8,13 @@ from agentmux_compiler.prefix.diff import diff
 from agentmux_compiler.prefix.resumed import rule_of
 from agentmux_compiler.render.causes import phrase, place, unmasked
 from agentmux_compiler.render.visible import visible
-from agentmux_compiler.render.words import count
+from agentmux_compiler.render.words import count, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentmux_compiler.lowered import PlanPrefix
-    from agentmux_compiler.report import DiffReport, PlanDiff, Scenario
+    from agentmux_compiler.report import DiffReport, PlanDiff
 
 BECOMES = {
     "ignored": "the session keeps the text it began with: the edit reaches new sessions only",
@@ -29,7 +29,7 @@ def what_it_costs(before: PlanPrefix, after: PlanPrefix, scenario: str) -> Itera
     found = diff(before, after)
     if found.verdict != "broken":
         return
-    yield visible(_sum(found, found.scenarios.get(scenario)))
+    yield visible(_sum(found, scenario))
     yield from _changes(found)
     if scenario == "resume":
         yield from _becomes(before, after)
@@ -39,7 +39,7 @@ def snapshot_price(report: DiffReport) -> Iterator[str]:
     """The same against the accepted baseline, where there is one."""
     for plan in report.plans:
         if plan.verdict == "broken":
-            yield visible(_sum(plan, plan.scenarios.get("relaunch")))
+            yield visible(_sum(plan, "relaunch"))
             yield from _changes(plan)
 
 
@@ -63,16 +63,24 @@ def _becomes(before: PlanPrefix, after: PlanPrefix) -> Iterator[str]:
     yield from (BECOMES[rule] for rule in sorted(rules) if rule in BECOMES)
 
 
-def _sum(plan: PlanDiff, scenario: Scenario | None) -> str:
-    text = plan.text
+def _sum(plan: PlanDiff, name: str) -> str:
+    text, scenario = plan.text, plan.scenarios.get(name)
     lost = scenario.lost if scenario else None
     if lost is None:
-        return f"{count(text.tokens_kept, 'token')} of {count(text.tokens_total, 'token')} stay as they were"
+        return f"{number(text.tokens_kept)} of {count(text.tokens_total, 'token')} stay as they were"
     if lost == 0:
-        return "all that it holds is found"
+        return "nothing is paid again"
     money = f", {_dollars(scenario.usd)}" if scenario and scenario.usd else ""
     lifetime = f", unless it has dropped them by now (it keeps them {plan.ttl})" if plan.ttl else ""
-    return f"{count(lost, 'token')} are paid again{money}{lifetime}"
+    return f"{count(lost, 'token')} are paid again{money}{_otherwise(plan, name, lost)}{lifetime}"
+
+
+def _otherwise(plan: PlanDiff, name: str, lost: int) -> str:
+    """What a new session pays again whose first turn is not the one that the cache has."""
+    other = plan.scenarios.get("new_prompt") if name == "relaunch" else None
+    if other is None or other.lost in {None, lost}:
+        return ""
+    return f" ({number(other.lost or 0)} if its first turn is another one)"
 
 
 def _dollars(usd: float) -> str:
