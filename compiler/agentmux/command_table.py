@@ -32,7 +32,7 @@ COMMANDS = {
     ),
     "build": Command(
         "compile; write what changed; say what it costs the prompt cache",
-        "[AGENT...] [--check] [--accept] [--watch] [--provider P] [--format FORMAT] [--fail-on LEVEL]",
+        "[AGENT...] [--check] [--accept] [--force] [--watch] [--provider P] [--format FORMAT] [--fail-on LEVEL]",
         options.build,
         "examples:\n"
         "  agentmux build                     compile every agent\n"
@@ -41,7 +41,7 @@ COMMANDS = {
     ),
     "watch": Command(
         "rebuild on every edit of a source (= build --watch)",
-        "[AGENT...] [--provider P]",
+        "[AGENT...] [--force] [--provider P]",
         options.watch,
         "One line a rebuild; ends with Ctrl-C.\n",
     ),
@@ -58,7 +58,7 @@ COMMANDS = {
     ),
     "show": Command(
         "what one agent becomes on one provider: command line, environment, files, prompt",
-        "AGENT [--provider P] [--prefix|--argv|--env|--files] [--format FORMAT] [WHAT-IF...]",
+        "AGENT [--provider P] [--prefix|--argv|--env|--files|--cost [--turns N]] [--format FORMAT] [WHAT-IF...]",
         options.show,
         "examples:\n"
         "  agentmux show reviewer --argv\n"
@@ -102,7 +102,7 @@ COMMANDS = {
     "run": Command(
         "start an agent's CLI, show what it does, and leave nothing of it behind",
         "AGENT [PROMPT|-] [--provider P] [--model M] [--effort E] [--permission MODE] [--resume [ID]] [--fork]\n"
-        "                    [--trust] [--timeout S] [--output FORMAT] [--dry-run]",
+        "                    [--trust] [--prepare] [--timeout S] [--output FORMAT] [--dry-run]",
         options.run,
         "Compiles first if sources changed. Ctrl-C asks the CLI to stop, a second one kills it.\n\n"
         "exit codes besides those of every command:\n"

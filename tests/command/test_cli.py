@@ -1,4 +1,6 @@
+import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +63,20 @@ def test_every_command_has_help_with_its_usage(agentmux, command):
     assert (code, err) == (0, "")
     assert out.startswith(f"usage: agentmux {command}")
     assert COMMANDS[command].details in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_usage_line_names_every_option(command):
+    parser = argparse.ArgumentParser(add_help=False)
+    COMMANDS[command].declare(parser)
+    options = {option for action in parser._actions for option in action.option_strings}
+    of_what_if = {
+        option
+        for group in parser._action_groups[2:]
+        for action in group._group_actions
+        for option in action.option_strings
+    }
+    assert set(re.findall(r"--[a-z-]+", COMMANDS[command].usage)) == options - of_what_if
 
 
 def test_a_misspelt_command_gets_a_suggestion(agentmux):
