@@ -25,7 +25,7 @@ _CODE = (("agentmux_usage", ("",)), ("agentmux_compiler", ("prefix", "providers"
 
 
 def mark_of(paths: Iterable[Path], question: object) -> str:
-    """What a question and the files that it is asked of are known by: size and time of each file, not its bytes."""
+    """What a question and the files that it is asked of are known by: size and times of each file, not its bytes."""
     told = hashlib.sha256(f"{__version__}\n{question!r}\n{time.tzname}".encode("utf-8", "backslashreplace"))
     for path in (*paths, *_code()):
         told.update(os.fsencode(path) + b"\0" + _state(path).encode())
@@ -63,7 +63,8 @@ def _state(path: Path) -> str:
         stat = path.stat()
     except OSError:
         return "-"
-    return f"{stat.st_size} {stat.st_mtime_ns}"
+    # The last is also another one where a file that could not be read now can.
+    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns}"
 
 
 def _code() -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,11 +88,11 @@ def _files(ledger: Path, sources: Sequence[Source]) -> Iterator[Path]:
 def _say_where(there: Found, ledger: Path, sources: Sequence[Source], environ: Mapping[str, str]) -> None:
     for place in (ledger, *_folders(sources)):
         there.looked.append(_place(place, environ))
-        there.sources += [shown(place, environ)] if place.exists() else []
+        there.sources += [shown(place, environ)] if os.path.exists(place) else []  # noqa: PTH110  raises nothing
 
 
 def _place(path: Path, environ: Mapping[str, str]) -> str:
-    return f"{shown(path, environ)}{'' if path.exists() else ' (not there)'}"
+    return f"{shown(path, environ)}{'' if os.path.exists(path) else ' (not there)'}"  # noqa: PTH110
 
 
 def _named(paths: Sequence[str], index: Path, there: Found) -> Sequence[Source]:
@@ -111,7 +112,7 @@ def _named(paths: Sequence[str], index: Path, there: Found) -> Sequence[Source]:
     there.looked += paths
     if strange:
         first = f"`{strange[0]}`" + (f" and {len(strange) - 1:,} more" if len(strange) > 1 else "")
-        there.notes.append(f"left out, being of no known format: {first}")
+        there.notes.append(f"left out, being of no known format or unreadable: {first}")
     return sources
 
 

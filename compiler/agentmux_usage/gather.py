@@ -23,7 +23,7 @@ _TOLD = {
     TOO_LONG: ("{} line is longer than 8 MiB and was left out", "{} lines are longer than 8 MiB and were left out"),
     NO_END: ("the last line of {} file has no end yet", "the last lines of {} files have no end yet"),
     UNKNOWN: ("{} line has a shape that is not known", "{} lines have a shape that is not known"),
-    UNREADABLE: ("{} file could not be read", "{} files could not be read"),
+    UNREADABLE: ("{} file or folder could not be read", "{} files or folders could not be read"),
 }
 
 
@@ -41,7 +41,7 @@ def gather(
     """
     with opened(sources, index_folder) as index:
         if notes is not None:
-            notes += told(index.notes())
+            notes += told(index.notes(), index.unreadable())
         yield from index.sessions(since, until)
 
 
@@ -62,9 +62,11 @@ def opened(sources: Sequence[Source], index_folder: Path | None = None) -> Itera
         yield index
 
 
-def told(notes: Mapping[str, int]) -> list[str]:
-    """Counts of what was left out, in words."""
-    return [_TOLD[kind][notes[kind] != 1].format(f"{notes[kind]:,}") for kind in sorted(notes) if notes[kind]]
+def told(notes: Mapping[str, int], unreadable: str | None = None) -> list[str]:
+    """Counts of what was left out, in words, with the first file that could not be read."""
+    named = {UNREADABLE: f": `{unreadable}`" + (" is the first" if notes[UNREADABLE] > 1 else "")} if unreadable else {}
+    kinds = [kind for kind in sorted(notes) if notes[kind]]
+    return [_TOLD[kind][notes[kind] != 1].format(f"{notes[kind]:,}") + named.get(kind, "") for kind in kinds]
 
 
 def _name(sources: Sequence[Source]) -> str:

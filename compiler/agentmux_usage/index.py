@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from agentmux_usage.copies import Copies
 from agentmux_usage.index_tables import COLUMNS, connect, response_of, writing
 from agentmux_usage.pieces import Piece, Seen
+from agentmux_usage.readers.base import UNREADABLE
 from agentmux_usage.response import Session
 from agentmux_usage.sources import files_of
 from agentmux_usage.turns import placed
@@ -83,6 +84,11 @@ class Index:
         for (told,) in self._connection.execute("SELECT notes FROM files WHERE notes <> '{}'"):
             notes.update(json.loads(told))
         return notes
+
+    def unreadable(self) -> str | None:
+        """The first file that could not be read."""
+        known = self._connection.execute("SELECT path, notes FROM files WHERE notes <> '{}' ORDER BY path")
+        return next((os.fsdecode(path) for path, told in known if UNREADABLE in json.loads(told)), None)
 
     def heads(self) -> list[Head]:
         """The sessions in the order of their beginning."""

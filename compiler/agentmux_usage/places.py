@@ -55,7 +55,7 @@ def named_sources(paths: Iterable[Path], kept: Path | None = None) -> tuple[tupl
             if reader:
                 provider, convention = known[reader]
                 sources.append(Source(provider, reader, path.absolute(), (), convention, asked.absolute()))
-            elif reader is None and (path == asked or path.suffix == ".jsonl"):
+            elif reader is None and (path == asked or path.suffix == ".jsonl" or path.is_dir()):
                 strange.append(path)
     return tuple(sources), tuple(strange)
 

@@ -31,7 +31,10 @@ class Source:
 
 
 def files_of(source: Source) -> Iterator[Path]:
-    """In the order of their names as bytes; a folder that cannot be listed has none, a link to one is not followed."""
+    """In the order of their names as bytes; a link to a folder is not followed.
+
+    A folder that cannot be listed stands for its files: who reads it finds that it cannot be read.
+    """
     if source.root.is_file():
         yield source.root
         return
@@ -39,25 +42,36 @@ def files_of(source: Source) -> Iterator[Path]:
 
 
 def matching(root: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """The files below a folder that fit one of some patterns, maybe more than once."""
+    """The files below a folder that fit a pattern, and folders that cannot be listed, maybe more than once."""
     for pattern in patterns:
         folder, _, _ = pattern[: pattern.index("*")].rpartition("/")
         fit = _pattern(pattern[len(folder) + bool(folder) :])
         below = root / folder
-        yield from (below / path for path in _below(below, "") if fit.match(path))
+        yield from (below / path for path in _below(below, "") if path.endswith("/") or fit.match(path))
 
 
 def _below(folder: Path | str, relative: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return
     except OSError:
+        yield relative or "./"
         return
     for entry in found:
         if entry.is_dir(follow_symlinks=False):
             yield from _below(entry.path, f"{relative}{entry.name}/")
-        elif entry.is_file():
+        elif _may_be_file(entry):
             yield f"{relative}{entry.name}"
+
+
+def _may_be_file(entry: os.DirEntry[str]) -> bool:
+    """A link that leads nowhere is none; one of which the system does not say where it leads may be one."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return True
 
 
 def _pattern(glob: str) -> re.Pattern[str]:

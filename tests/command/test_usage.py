@@ -265,7 +265,9 @@ def test_paths_that_are_named_are_all_that_is_read_and_the_ledger_still_knows_wh
 
     assert {row["key"]: row["turns"] for row in value["rows"]} == {"reviewer": 4, "-": 1}
     assert value["sources"] == [str(tmp_path / "copy")]
-    assert value["notes"] == [f"left out, being of no known format: `{tmp_path / 'copy' / 'notes.jsonl'}`"]
+    assert value["notes"] == [
+        f"left out, being of no known format or unreadable: `{tmp_path / 'copy' / 'notes.jsonl'}`"
+    ]
 
 
 def test_a_path_that_is_not_there_or_nobodys_is_refused(usage, tmp_path):

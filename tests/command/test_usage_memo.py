@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -78,6 +80,17 @@ def test_a_mark_is_that_of_the_files_and_the_question(tmp_path):
     path.unlink()
     changed.append(mark_of([path], "question"))
     assert len({first, *changed}) == 7
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_file_that_can_be_read_again_has_another_mark(tmp_path):
+    path = tmp_path / "a"
+    path.touch(mode=0)
+    first = mark_of([path], "question")
+
+    time.sleep(0.02)
+    path.chmod(0o600)
+    assert mark_of([path], "question") != first
 
 
 def line(message, output):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from agentmux_compiler.providers import NAMES, groups_of, load_provider
+from agentmux_usage.gather import gather
 from agentmux_usage.places import FACTS, format_of, named_sources, own_sources
 from agentmux_usage.sources import files_of
 
@@ -115,3 +117,27 @@ def test_a_link_to_a_folder_is_not_followed(home):
     (home / ".claude" / "projects" / "again").symlink_to(home / ".claude" / "projects", target_is_directory=True)
 
     assert len(list(files_of(own_sources({"HOME": str(home)})[0]))) == 3
+
+
+def test_a_link_that_leads_to_itself_is_a_file_that_cannot_be_read(home):
+    loop = home / ".claude" / "projects" / "loop.jsonl"
+    loop.symlink_to(loop)
+    sources = [source for source in own_sources({"HOME": str(home)}) if source.provider == "claude"]
+
+    notes = []
+    assert len(list(gather(sources, None, notes))) == 2
+    assert notes == [f"1 file or folder could not be read: `{loop}`"]
+
+
+def test_a_folder_that_cannot_be_listed_is_said(home):
+    locked = home / ".codex" / "sessions" / "2026"
+    locked.chmod(0)
+    if os.access(locked, os.R_OK):
+        pytest.skip("needs a user who may not read all")
+    try:
+        notes = []
+        assert list(gather([own_sources({"HOME": str(home)})[1]], None, notes)) == []
+        assert notes == [f"1 file or folder could not be read: `{locked}`"]
+        assert named_sources([home / ".codex"]) == ((), (locked,))
+    finally:
+        locked.chmod(0o755)

@@ -109,4 +109,4 @@ def test_a_folder_that_is_not_whole_is_said_to_be_unreadable(tmp_path):
     notes = []
 
     assert list(gather(named_sources([tmp_path])[0], None, notes)) == []
-    assert notes == ["1 file could not be read"]
+    assert notes == [f"1 file or folder could not be read: `{folder / 'frames.jsonl'}`"]
