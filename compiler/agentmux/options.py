@@ -213,7 +213,7 @@ def _rate(option: str) -> Callable[[str], float]:
             rate = float(text)
         except ValueError:
             rate = 0.0
-        if not 0 < rate < 1e12:  # noqa: PLR2004  more than anything reads
+        if not 1e-3 <= rate < 1e12:  # noqa: PLR2004  less and more than anything reads
             raise CannotRun(f"`{option}` takes tokens a second, not `{text}`")
         return rate
 

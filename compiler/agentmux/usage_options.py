@@ -112,4 +112,4 @@ def _rate(text: str) -> float | None:
     rate = value.get("prefill_rate") if isinstance(value, dict) else None
     if not isinstance(rate, int | float) or isinstance(rate, bool):
         return None
-    return float(rate) if 0 < rate < float("inf") else None
+    return float(rate) if 1e-3 <= rate < 1e12 else None  # noqa: PLR2004  as the option takes them

@@ -20,7 +20,6 @@ LOCALTIME, TIMEZONE = Path("/etc/localtime"), Path("/etc/timezone")
 
 _AGO = re.compile(r"(\d{1,5})([hdw])")
 _MONTH = re.compile(r"\d{4}-\d{2}")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
@@ -80,13 +79,21 @@ def moment(text: str, zone: Zone, now: float, edge: Literal["since", "until"]) -
             return _ago(int(ago[1]), ago[2], today, now, zone)
         if text in named_days:
             return _edge(named_days[text], "day", zone, edge)
-        if _DAY.fullmatch(text):
-            return _edge(dt.datetime.fromisoformat(text), "day", zone, edge)
         if _MONTH.fullmatch(text):
             return _edge(dt.datetime.fromisoformat(f"{text}-01"), "month", zone, edge)
+        if (day := _day(text)) is not None:
+            return _edge(day, "day", zone, edge)
         exact = dt.datetime.fromisoformat(text)
         return zone.moment(exact) if exact.tzinfo is None else exact.timestamp()
     except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _day(text: str) -> dt.datetime | None:
+    """The beginning of a day, in any of the forms that ISO 8601 has for one; None for what is not a day alone."""
+    try:
+        return dt.datetime.combine(dt.date.fromisoformat(text), dt.time())
+    except ValueError:
         return None
 
 

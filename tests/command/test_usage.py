@@ -314,6 +314,7 @@ def test_nothing_is_an_empty_report_for_programs(usage):
         (("--provider", "claud"), "no provider `claud`"),
         (("--limit", "many"), "`--limit` takes a number of rows, not `many`"),
         (("--prefill-rate", "0"), "`--prefill-rate` takes tokens a second, not `0`"),
+        (("--prefill-rate", "1e-300"), "`--prefill-rate` takes tokens a second, not `1e-300`"),
         (("--decode-rate", "nan"), "`--decode-rate` takes tokens a second, not `nan`"),
         (("--project", "nowhere"), "`nowhere` holds no `agents.d/`"),
     ],

@@ -45,6 +45,8 @@ def test_a_day_on_which_clocks_go_back_has_25_hours_and_one_on_which_they_go_for
         ("2026-11-30", "until", utc(2026, 11, 30, 23)),
         ("2026-12", "since", utc(2026, 11, 30, 23)),
         ("2026-12", "until", utc(2026, 12, 31, 23)),
+        ("20261130", "until", utc(2026, 11, 30, 23)),
+        ("2026-W49-1", "until", utc(2026, 11, 30, 23)),
         ("today", "since", utc(2026, 11, 29, 23)),
         ("yesterday", "until", utc(2026, 11, 29, 23)),
         ("7d", "since", utc(2026, 11, 22, 23)),

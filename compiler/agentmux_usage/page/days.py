@@ -23,6 +23,8 @@ _COLOURS = 7
 _DAYS = 62
 _LABELS = 10
 _WIDEST = 48
+# So much of a date is the name of a period that begins with it.
+_WRITTEN = {"year": 4, "month": 7}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class DayChart:
 
 
 def day_chart(responses: Iterable[Response], zone: Zone, price: Callable[[Response], float | None]) -> DayChart:
-    """Dollars by agent and day of `zone`; weeks or months where the days are too many to tell apart."""
+    """Dollars by agent and day of `zone`; weeks, months or years where the days are too many."""
     rows = [(zone.local(response.time).date(), _whose(response), price(response), response) for response in responses]
     priced = any(usd is not None for _, _, usd, _ in rows)
     costs = [(day, agent, usd if priced else _anew(response)) for day, agent, usd, response in rows]
@@ -95,15 +97,19 @@ def _period(days: Sequence[date]) -> tuple[str, Callable[[date], date]]:
         return "day", lambda day: day
     if span <= _DAYS * 7:
         return "week", lambda day: day - timedelta(days=day.weekday())
-    return "month", lambda day: day.replace(day=1)
+    if span <= _DAYS * 31:
+        return "month", lambda day: day.replace(day=1)
+    return "year", lambda day: day.replace(month=1, day=1)
 
 
 def _all_periods(seen: Iterable[date], start: Callable[[date], date]) -> tuple[date, ...]:
-    """From the first to the last, those without a response too."""
+    """From the first to the last, those without a response too, unless clocks that were wrong have drawn them out."""
     ends = sorted(seen)
     if not ends:
         return ()
     count = (ends[-1] - ends[0]).days + 1
+    if count > _DAYS * 366:
+        return tuple(ends)
     return tuple(dict.fromkeys(start(ends[0] + timedelta(days=index)) for index in range(count)))
 
 
@@ -160,7 +166,7 @@ def sum_known(figures: Iterable[float | None]) -> float | None:
 
 
 def _named(day: date, period: str) -> str:
-    return f"{day:%Y-%m}" if period == "month" else f"{day:%Y-%m-%d}"
+    return day.isoformat()[: _WRITTEN.get(period, 10)]
 
 
 def _labels(periods: Sequence[date], step: float, period: str) -> tuple[Tick, ...]:

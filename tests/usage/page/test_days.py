@@ -93,3 +93,21 @@ def test_nothing_has_no_columns():
     chart = day_chart([], UTC, by_read)
 
     assert (chart.periods, chart.series, chart.totals) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("days", "period", "periods"),
+    [
+        (61, "day", 62),
+        (62, "week", 9),
+        (62 * 7, "month", 15),
+        (62 * 31, "year", 6),
+        (62 * 366, "year", 63),
+        (2_900_000, "year", 2),
+    ],
+)
+def test_periods_are_as_long_as_lets_them_be_told_apart(response, days, period, periods):
+    chart = day_chart([response(), response(days * DAY)], UTC, by_read)
+
+    assert (chart.period, len(chart.periods)) == (period, periods)
+    assert {len(each) for each in chart.periods} == {{"year": 4, "month": 7}.get(period, 10)}
