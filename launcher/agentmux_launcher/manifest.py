@@ -172,9 +172,10 @@ class SessionSetting:
 class AcpPlan:
     """How an ACP agent is driven, as far as it does not say so itself.
 
-    `goes_on` are the methods that go on with a session, the best first. `authenticate` maps a variable to the method
-    that it stands for. Requests for tools of the kinds in `passes` are allowed without asking anybody, within the
-    working directory. `lends` is what the client does for the agent: `files`, `terminals`.
+    `goes_on` are the methods that go on with a session, the best first; unless it `loads_at_once`, none may be tried in
+    the minute of the clock in which the session began. `authenticate` maps a variable to the method that it stands for.
+    Requests for tools of the kinds in `passes` are allowed without asking anybody, within the working directory.
+    `lends` is what the client does for the agent: `files`, `terminals`.
 
     An answer that opens a session may take `start_seconds` or `session_seconds`. A turn in which nothing is heard for
     `quiet_seconds` is remarked upon, for `silent_seconds` ended. `leaves` is what outlives the agent.
@@ -182,6 +183,7 @@ class AcpPlan:
 
     client_version: str = "0"
     goes_on: tuple[str, ...] = ()
+    loads_at_once: bool = True
     forks: bool = False
     settings: tuple[SessionSetting, ...] = ()
     authenticate: Mapping[str, str] = field(default_factory=dict)

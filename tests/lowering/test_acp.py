@@ -49,6 +49,12 @@ def test_a_session_is_loaded_where_resuming_finds_none_of_another_process():
     }
 
 
+def test_a_session_that_loading_loses_at_first_is_data():
+    plans = {name: compiled(name, ", permission: bypass")[0].acp for name in SPOKEN}
+
+    assert [name for name, plan in plans.items() if not plan.loads_at_once] == ["gemini"]
+
+
 def test_what_an_argument_says_is_not_said_again():
     plan = acp_of("grok", ", model: grok-4.6, effort: high, permission: plan")
 

@@ -106,7 +106,7 @@ def test_no_field_may_be_left_out_or_invented(name):
     optional |= {("skills", name) for name in ("beyond_limit", "behind_trust")}
     optional |= {("arguments", "resume", "flag_text_rewritten_by")}
     optional |= {("arguments", "permission", "set"), ("modes", "acp", "permission", "set")}
-    optional |= {("acp", name) for name in ("authenticate", "resumes")}
+    optional |= {("acp", name) for name in ("authenticate", "loads_at_once", "resumes")}
     paths = [path for path in fields(facts) if not set(path[:-1]) & set(free) and path not in optional]
 
     def accepted(value):

@@ -19,6 +19,7 @@ from agentmux.launching import CannotLaunch, Given
 from agentmux.needs import meet
 from agentmux.preparation import Task, Wanted
 from agentmux.running import Asked, carry_out
+from agentmux.same_minute import let_it_pass
 from agentmux.trusting import settle
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
@@ -110,6 +111,8 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:
         streams.err.line(visible(note))
+    if isinstance(session, Session):
+        let_it_pass(session, plan, streams.err)
     held = session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix
     asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix, held)
     code = carry_out(launch, asked, ledger, streams)

@@ -30,6 +30,7 @@ def acp_plan(site: Site) -> AcpPlan | None:
     return AcpPlan(
         client_version=__version__,
         goes_on=tuple(_goes_on(acp)),
+        loads_at_once=acp.loads_at_once,
         forks="fork" in acp.sessions,
         settings=tuple(_settings(acp, use, mode.takes)),
         authenticate=acp.authenticate,

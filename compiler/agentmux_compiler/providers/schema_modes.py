@@ -121,17 +121,19 @@ class Acp(Sourced):
     """What an ACP agent does that `initialize` does not say, or says wrongly.
 
     `load` goes on with a session; `sessions` are the capabilities it names besides. `resumes`: `session/resume`, where
-    it is one of these, finds sessions that another process has begun. `model` and `effort` say how each is chosen:
-    `config:ID`, an option of the session; `set-model`, the method; `argument`. `session_modes` is the mode that stands
-    for a permission, where one has to be set. `asks`: whether it asks before it acts; `offers` the kinds of options it
-    then gives; `grants` the file that `allow_always` writes; `rejected` what a rejection does to the turn.
-    `tool_calls`: the order of its frames for one call. `authentication` is what has to be there for a session;
-    `authenticate` maps a variable to the method that has to be called where it is set.
+    it is one of these, finds sessions that another process has begun. `loads_at_once`: one outlives being loaded in the
+    minute of the clock in which it began. `model` and `effort` say how each is chosen: `config:ID`, an option of the
+    session; `set-model`, the method; `argument`. `session_modes` is the mode that stands for a permission, where one
+    has to be set. `asks`: whether it asks before it acts; `offers` the kinds of options it then gives; `grants` the
+    file that `allow_always` writes; `rejected` what a rejection does to the turn. `tool_calls`: the order of its frames
+    for one call. `authentication` is what has to be there for a session; `authenticate` maps a variable to the method
+    that has to be called where it is set.
     """
 
     load: bool | Unknown
     sessions: tuple[str, ...] | Unknown
     resumes: bool = True
+    loads_at_once: bool = True
     content: tuple[Literal["image", "audio", "embedded"], ...] | Unknown
     servers: SessionServers
     model: str | Unknown | None
