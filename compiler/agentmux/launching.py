@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agentmux.streams import Stream
     from agentmux_launcher.ledger import Ledger, Session
     from agentmux_launcher.manifest import LaunchPlan
+    from agentmux_launcher.pty import Size
 
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
@@ -158,13 +159,19 @@ def launch(ready: Prepared, found: Found, root: Path, session: Session | str | N
         executable=found.executable.path,
         env=environment(plan, found.executable, run_id, os.environ, trusted=given.trust),
         run_id=run_id,
-        size=size_here(sys.stdout.fileno()) if sys.stdout.isatty() else size_here(-1),
+        size=_size(),
         opening="" if session else _opening(ready, root),
         session_id=session if isinstance(session, str) or session is None else session.session_id,
         fork=given.fork,
         trusted=given.trust,
         counters=ZERO if session is None else _counters(session),
     )
+
+
+def _size() -> Size:
+    """That of the terminal which shows the run; a stream that was closed before the start (`>&-`) is none."""
+    shows = sys.stdout is not None and sys.stdout.isatty()
+    return size_here(sys.stdout.fileno() if shows else -1)
 
 
 def dry(ready: Prepared, root: Path, session: Session | str | None, given: Given) -> Launch:

@@ -17,6 +17,9 @@ OUTPUTS = ("text", "json", "raw")
 COLORS = ("auto", "always", "never")
 
 
+_BEHIND = "a prompt that begins with `-` stands behind `--`"
+
+
 class Said(Exception):  # noqa: N818  `--help` and `--version` end the parse by saying something
     """Text that answers the command line by itself."""
 
@@ -36,7 +39,9 @@ class Parser(argparse.ArgumentParser):
         self.color = False
 
     def error(self, message: str) -> NoReturn:
-        raise CannotRun(message, notes=[f"`{self.prog} --help` says what it takes"])
+        takes_prompt = any(action.dest == "prompt" and not action.option_strings for action in self._actions)
+        remedy = _BEHIND if takes_prompt and message.startswith("unrecognized arguments: -") else None
+        raise CannotRun(message, remedy=remedy, notes=[f"`{self.prog} --help` says what it takes"])
 
 
 class Say(argparse.Action):

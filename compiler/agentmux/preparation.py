@@ -154,6 +154,7 @@ def ask(task: Task) -> Answer:
         [sys.executable, "-P", "-m", "agentmux.prepare", json.dumps(to_json(task))],
         stdout=subprocess.PIPE,
         check=False,
+        start_new_session=True,  # Ctrl-C is for the launcher, which then ends it without a word
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sorted(sources))},
     )
     try:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import project
+from agentmux.errors import DONE, guarded
 from agentmux.launch_price import snapshot_price, what_it_costs
 from agentmux.preparation import Answer, Before, Prepared, Task, Wanted, before, kept, key_of, record_path
+from agentmux.streams import standard
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides
 from agentmux_compiler.diagnostics import Severity, has_errors, ordered
@@ -39,10 +41,11 @@ if TYPE_CHECKING:
     from agentmux_compiler.pipeline import Built, Compiled
 
 
-def main() -> None:
+def main() -> int:
     task = from_json(Task, json.loads(sys.argv[1]))
     answer = priced(task) if task.after else prepared(task)
     sys.stdout.buffer.write(json.dumps(to_json(answer), ensure_ascii=False).encode("utf-8", "backslashreplace"))
+    return DONE
 
 
 def prepared(task: Task) -> Answer:
@@ -186,4 +189,4 @@ def _price(task: Task, earlier: Before, after: PlanPrefix) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(guarded(main, standard().err, ["run"]))

@@ -649,3 +649,66 @@ def test_old_runs_are_let_go_as_the_project_says(shell):
     shutil.rmtree(runs / run["run_id"])
     assert [each["kept"] for each in shell.runs()] == [False]
     assert shell("ps", "--all")[1].splitlines()[0].split()[5:7] == ["PROCESS", "KEPT"]
+
+
+@pytest.mark.parametrize("stdin", ["", " \n"])
+def test_a_prompt_without_words_is_refused(shell, stdin):
+    code, out, err = shell("run", "reviewer", "-", stdin=stdin)
+
+    assert (code, out, shell.started) == (2, "", 0)
+    assert err.startswith("error: standard input holds no prompt\n")
+    assert shell("run", "reviewer", stdin)[2].startswith("error: the prompt is empty\n")
+
+
+def test_a_prompt_that_begins_with_a_dash_stands_behind_two(shell):
+    shell.script([ALL, answer("codex", "ok")])
+
+    code, _, err = shell("run", "tester", "-v")
+
+    assert (code, shell.started) == (2, 0)
+    assert "  = help: a prompt that begins with `-` stands behind `--`\n" in err
+    assert shell("run", "tester", "--", "-v")[0] == 0
+    assert shell.notes()["stdin"][0].endswith("\n-v\n")
+
+
+@pytest.mark.parametrize("words", [["\udcff"], ["--model", "\udcff", "Hello"], ["--resume", "0123456789\udcff", "x"]])
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_words_that_are_not_utf_8_are_refused(shell, words, more):
+    code, out, err = shell("run", "tester", *more, *words)
+
+    assert (code, out, shell.started) == (2, "", 0)
+    assert err.partition("\n")[0].endswith(" is not UTF-8")
+
+
+@pytest.mark.parametrize(("closed", "shown"), [(0, "ok\n"), (1, ""), (2, "ok\n")])
+def test_a_stream_that_was_closed_before_the_start_hinders_nothing(shell, closed, shown):
+    shell.script([ALL, answer("codex", "ok")])
+    command = f'exec "$@" {closed}>&-' if closed else 'exec "$@" <&-'
+
+    child = subprocess.run(
+        ["/bin/sh", "-c", command, "sh", sys.executable, "-m", "agentmux", "run", "tester", "Hello"],
+        cwd=shell.project,
+        env=shell.env,
+        capture_output=True,
+        encoding="utf-8",
+        start_new_session=True,
+        check=False,
+    )
+
+    assert (child.returncode, child.stdout) == (0, shown)
+
+
+@pytest.mark.parametrize("word", [[], ["-"]])
+def test_a_standard_input_that_is_closed_holds_no_prompt(shell, word):
+    child = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "agentmux", "run", "tester", *word],
+        cwd=shell.project,
+        env=shell.env,
+        capture_output=True,
+        encoding="utf-8",
+        start_new_session=True,
+        check=False,
+    )
+
+    assert (child.returncode, child.stdout, shell.started) == (2, "", 0)
+    assert " no prompt\n" in child.stderr

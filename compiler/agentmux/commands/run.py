@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import sqlite3
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from agentmux import launching, project
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, refuse
+from agentmux.first_turn import first_turn, is_text, settle_words
 from agentmux.launching import CannotLaunch, Given
 from agentmux.needs import meet
 from agentmux.preparation import Task, Wanted
@@ -24,7 +24,6 @@ from agentmux.trusting import settle
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
-from agentmux_launcher.manifest import Slot
 from agentmux_launcher.person import somebody
 from agentmux_launcher.retention import prune
 
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
     from agentmux.preparation import Prepared
     from agentmux.streams import Streams
     from agentmux_launcher.launch import Launch
-    from agentmux_launcher.manifest import LaunchPlan
-
-
-SHORTEST_ID = 8
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
@@ -54,7 +49,9 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 
 
 def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
-    _split_resume(arguments)
+    settle_words(arguments)
+    if not is_text(str(root)):
+        raise CannotRun("the project's path is not UTF-8", remedy="rename its folder; the ledger keeps paths as text")
     provider = project.check_providers([arguments.provider])[0] if arguments.provider else None
     session = arguments.resume if arguments.resume is not None else "" if arguments.fork else None
     return Task(
@@ -66,18 +63,6 @@ def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
         color=streams.err.color,
         session=session,
     )
-
-
-def _split_resume(arguments: argparse.Namespace) -> None:
-    """`--resume PROMPT`, since that is what people write: what cannot be an id is the prompt."""
-    if arguments.resume and arguments.prompt is None and not _may_be_id(arguments.resume):
-        arguments.prompt, arguments.resume = arguments.resume, ""
-
-
-def _may_be_id(text: str) -> bool:
-    """Ids of sessions are long, hold digits, and no white space."""
-    long = len(text) >= SHORTEST_ID
-    return long and any(letter.isdigit() for letter in text) and not any(letter.isspace() for letter in text)
 
 
 @contextlib.contextmanager
@@ -102,7 +87,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
         return _dry_run(arguments, launching.dry(ready, Path(task.root), session, given), streams)
-    prompt = _prompt(arguments, plan)
+    prompt = first_turn(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
     launch = launching.launch(ready, found, Path(task.root), session, given)
     notes = meet(launch, somebody, allowed=arguments.prepare)
@@ -126,23 +111,6 @@ def _let_go(task: Task, ready: Prepared, ledger: Ledger | None) -> None:
         prune(Path(task.root), ready.kept_runs, time.time())
         if ledger is not None:
             ledger.sweep()
-
-
-def _prompt(arguments: argparse.Namespace, plan: LaunchPlan) -> str | None:
-    """The first turn; None where a person at the terminal gives the turns.
-
-    Raises:
-        CannotRun: there is neither, or a prompt has no way to a CLI with a screen of its own.
-    """
-    screen = plan.controller == "terminal"
-    if screen and arguments.prompt and not any(isinstance(item, Slot) and item.slot == "prompt" for item in plan.argv):
-        raise CannotRun(f"`{plan.provider}` has a screen of its own, where the prompt is typed")
-    if arguments.prompt == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    if arguments.prompt is None and not screen and not sys.stdin.isatty():
-        raise CannotRun("no prompt", remedy="give one, or `-` to read it from standard input")
-    prompt: str | None = arguments.prompt
-    return prompt
 
 
 def _dry_run(arguments: argparse.Namespace, launch: Launch, streams: Streams) -> int:
