@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import __version__
+from agentmux.whole_file import put
 from agentmux_launcher.codec import from_json, to_json
 from agentmux_usage.measures import Report
 
@@ -47,9 +48,7 @@ def keep(folder: Path, mark: str, reports: Sequence[Report]) -> None:
         return
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f".{mark}.{os.getpid()}"
-        fresh.write_bytes(data)
-        fresh.replace(_place(folder, mark))
+        put(_place(folder, mark), data)
         for old in sorted(folder.glob("report-*.json"), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
             old.unlink(missing_ok=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.errors import CannotRun
+from agentmux.whole_file import put
 from agentmux_usage.export.outlet import CannotExport, Outlet, counted
 from agentmux_usage.priced import usd
 from agentmux_usage.report import build_each, within
@@ -86,7 +87,7 @@ class Page:
         sessions, *groups = (replace(each, sources=sources, notes=(*notes, *each.notes)) for each in built)
         text = page(sessions, self._sessions, price=usd, groups=groups)
         try:
-            self._path.write_bytes(text.encode("utf-8", "backslashreplace"))
+            put(self._path, text.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise CannotExport(f"cannot write `{self._path}`: {(error.strerror or str(error)).lower()}") from error
         return f"wrote {counted(len(self._sessions), 'sessions')} to `{self._path}`"

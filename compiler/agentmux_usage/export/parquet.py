@@ -14,7 +14,7 @@ from agentmux_usage.export.outlet import CannotExport, counted
 from agentmux_usage.export.rows import TABLES, TIME, records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from agentmux_usage.breaks import Break
     from agentmux_usage.response import Session
@@ -38,32 +38,37 @@ class Parquet:
         self._rows = dict.fromkeys(TABLES, 0)
         try:
             _refuse_foreign(self._database, folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            self._scratch = Path(tempfile.mkdtemp(prefix=".agentmux-", dir=folder))
-        except OSError as error:
+            with _writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                self._scratch = Path(tempfile.mkdtemp(prefix=".agentmux-", dir=folder))
+        except BaseException:
             self._database.close()
-            raise CannotExport(f"cannot write into `{folder}`: {error.strerror or error}") from error
+            raise
         self._files = {table: (self._scratch / f"{table}.jsonl").open("wb") for table in TABLES}
 
     def take(self, session: Session, breaks: Iterable[Break]) -> None:
         for table, record in records(session, tuple(breaks)):
             line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-            self._files[table].write(line.encode("utf-8", "replace") + b"\n")
+            with _writing(self._folder):
+                self._files[table].write(line.encode("utf-8", "replace") + b"\n")
             self._rows[table] += 1
 
     def finish(self) -> str:
-        for file in self._files.values():
-            file.close()
+        with _writing(self._folder):
+            for file in self._files.values():
+                file.close()
         for table in TABLES:
             self._convert(table)
-        for table in TABLES:
-            (self._scratch / f"{table}.parquet").replace(self._folder / f"{table}.parquet")
+        with _writing(self._folder):
+            for table in TABLES:
+                (self._scratch / f"{table}.parquet").replace(self._folder / f"{table}.parquet")
         counts = ", ".join(counted(self._rows[table], table) for table in TABLES)
         return f"wrote {counts} to `{self._folder}`"
 
     def close(self) -> None:
         for file in self._files.values():
-            file.close()
+            with contextlib.suppress(OSError):  # a full disk: what is left to write is given up
+                file.close()
         self._database.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -81,6 +86,14 @@ class Parquet:
             self._database.execute(query)
         except Exception as error:
             raise CannotExport(f"DuckDB cannot write `{table}.parquet`: {error}") from error
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CannotExport(f"cannot write into `{folder}`: {(error.strerror or str(error)).lower()}") from error
 
 
 def _chosen(name: str, kind: str) -> str:

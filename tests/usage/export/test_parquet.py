@@ -157,6 +157,22 @@ def test_an_export_that_is_given_up_leaves_what_was_there(session, breaks, tmp_p
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_a_disk_without_room_is_said_and_leaves_nothing(session, breaks, tmp_path):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    outlet = Parquet(tmp_path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        outlet.take(session, breaks)
+        with pytest.raises(CannotExport, match=r"cannot write into `.*`: file too large"):
+            outlet.finish()
+        outlet.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_is_said(tmp_path):
     (tmp_path / "file").write_text("")
 
