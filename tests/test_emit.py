@@ -636,12 +636,12 @@ def test_a_stale_missing_or_left_over_snapshot_is_reported(tmp_path):
     accept(tmp_path, "snapshots", BASELINE)
     (tmp_path / "snapshots/segments/bundles/style.md").write_bytes(b"Be brief.\r\n")
     (tmp_path / "snapshots/files/.gemini/settings.json").unlink()
-    (tmp_path / "snapshots/plans/main/codex.yaml").write_bytes(b"")
+    (tmp_path / "snapshots/plans/main/codex.toml").write_bytes(PLAN_FILE)
     items = check_snapshots("snapshots", BASELINE, DiskTree(tmp_path))
     assert [(item.code, item.message) for item in items] == [
         ("AMX605", "`snapshots/files/.gemini/settings.json` is missing"),
         ("AMX605", "`snapshots/segments/bundles/style.md` is not what the sources give"),
-        ("AMX605", "`snapshots/plans/main/codex.yaml` belongs to no plan any more"),
+        ("AMX605", "`snapshots/plans/main/codex.toml` belongs to no plan any more"),
     ]
 
 

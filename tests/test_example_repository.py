@@ -72,7 +72,8 @@ def clone(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     who = {f"GIT_{role}_{what}": "x@y" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     config = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    environment = {**os.environ, **who, **config, "PYTHONPATH": os.pathsep.join(sys.path)}
+    python = {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **who, **config, **python}
     ignored = shutil.ignore_patterns(".agentmux", "__pycache__")
     made = Clone(Path(shutil.copytree(EXAMPLE, tmp_path / "example", ignore=ignored)), environment)
     made.git("init", "--quiet", "--initial-branch=main")
