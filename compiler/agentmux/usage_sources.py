@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,6 +103,9 @@ def _named(paths: Sequence[str], index: Path, there: Found) -> Sequence[Source]:
     for path in map(Path, paths):
         if not path.exists():
             raise CannotRun(f"`{path}` is not there")
+        if not (path.is_file() or path.is_dir()):
+            remedy = "what is read twice must be a file: write it into one first"
+            raise CannotRun(f"`{path}` is no file and no folder", remedy=remedy)
         if path.is_file():
             path.open("rb").close()  # one that cannot be read is refused with the system's words
     sources, strange = named_sources(map(Path, paths), index)
@@ -132,6 +136,8 @@ def _kept(ledger: Path) -> Kept:
         return read(ledger)
     except LedgerError as error:
         remedy = "if it is broken beyond repair, move it away: the next run makes a new one"
+        if "newer agentmux" in str(error):
+            remedy = "use that version, or a later one: `pip install --upgrade agentmux-cli`"
         raise CannotRun(f"the ledger cannot be read: {error}", remedy=remedy) from error
 
 
@@ -145,7 +151,11 @@ def _own(environ: Mapping[str, str], index: Path) -> Sequence[Source]:
 def _gathered(sources: Sequence[Source], asked: Asked, folder: Path | None, notes: list[str]) -> Iterator[Session]:
     from agentmux_usage.gather import gather  # noqa: PLC0415  as above
 
-    yield from gather(sources, folder, notes, since=asked.since, until=asked.until) if sources else ()
+    try:
+        yield from gather(sources, folder, notes, since=asked.since, until=asked.until) if sources else ()
+    except sqlite3.Error as error:
+        remedy = "it needs room for temporary files: free some, or name a folder that has it in `TMPDIR`"
+        raise CannotRun(f"what the transcripts say cannot be added up: {error}", remedy=remedy) from error
 
 
 def _breaks(kept: Callable[[], Kept], asked: Asked, ledger: Path) -> Callable[[Session], Sequence[Break]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,6 +18,7 @@ import pytest
 from agentmux.cli import main
 from agentmux_launcher.ledger import Ledger, Run, Turn, UsageRow
 from agentmux_usage import zone as zones
+from agentmux_usage.index import Index
 
 if not zones.have_data():
     pytest.skip("this machine has no time zone data", allow_module_level=True)
@@ -347,6 +350,40 @@ def test_a_broken_ledger_is_said_and_left_as_it_is(usage, tmp_path):
     assert (code, out) == (2, "")
     assert err.startswith(f"error: the ledger cannot be read: `{path}`: file is not a database\n  = help: ")
     assert path.read_bytes().startswith(b"my notes")
+
+
+def test_a_ledger_of_a_newer_agentmux_is_not_to_be_moved_away(usage, tmp_path):
+    path = tmp_path / "home" / ".agentmux" / "ledger.sqlite3"
+    path.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    code, _, err = usage()
+
+    assert code == 2
+    assert err.startswith("error: the ledger cannot be read: the ledger was written by a newer agentmux")
+    assert err.endswith("\n  = help: use that version, or a later one: `pip install --upgrade agentmux-cli`\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_a_pipe_is_refused_rather_than_empty(usage, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    code, out, err = usage("--import", tmp_path / "pipe")
+
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: `{tmp_path / 'pipe'}` is no file and no folder\n  = help: ")
+
+
+def test_a_disk_without_room_for_temporary_files_is_said(usage, monkeypatch, tmp_path):
+    transcript(tmp_path / "home" / ".claude" / "projects" / "p" / "s1.jsonl")
+
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Index, "update", full)
+    code, out, err = usage()
+
+    assert (code, out) == (2, "")
+    assert err.startswith("error: what the transcripts say cannot be added up: database or disk is full\n  = help: ")
 
 
 HEAVY = """
