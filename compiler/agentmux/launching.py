@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import os
@@ -18,6 +19,7 @@ from agentmux_launcher import executable as executables
 from agentmux_launcher.codec import from_json
 from agentmux_launcher.executable import Executable, Origin, cli_of
 from agentmux_launcher.launch import Launch, environment, missing
+from agentmux_launcher.ledger_schema import UNREADABLE
 from agentmux_launcher.pty import size_here
 from agentmux_launcher.pty.values import FAILED_BEFORE, NOT_FOUND
 from agentmux_launcher.run_folder import new_id
@@ -112,7 +114,8 @@ def _version(plan: LaunchPlan, found: Executable, environ: Mapping[str, str], le
     if known is None:
         known = executables.version_of(found, plan.version_argv or ("--version",), environ)
         if known and ledger:
-            ledger.keep_version(path, stamp, known)
+            with contextlib.suppress(*UNREADABLE):
+                ledger.keep_version(path, stamp, known)
     return known
 
 

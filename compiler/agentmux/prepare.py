@@ -28,7 +28,7 @@ from agentmux_compiler.tree import DiskTree
 from agentmux_compiler.writing import record
 from agentmux_compiler.writing.disk import write_file
 from agentmux_launcher.codec import from_json, to_json
-from agentmux_launcher.ledger import Ledger, LedgerError
+from agentmux_launcher.ledger import UNREADABLE, Ledger
 from agentmux_launcher.retention import Keep
 from agentmux_launcher.startup import Peer
 
@@ -146,7 +146,7 @@ def _keep(task: Task, prefix: PlanPrefix) -> str | None:
     try:
         with Ledger(Path(task.ledger)) as ledger:
             return ledger.keep_prefix(to_json(prefix))
-    except LedgerError:
+    except UNREADABLE:
         return None
 
 
@@ -158,7 +158,7 @@ def _prefix(task: Task, wanted: str | None) -> PlanPrefix | None:
         with Ledger(Path(task.ledger)) as ledger:
             kept_value = ledger.prefix(wanted)
             return None if kept_value is None else from_json(PlanPrefix, kept_value)
-    except (LedgerError, TypeError, ValueError, KeyError, AttributeError):
+    except (*UNREADABLE, TypeError, ValueError, KeyError, AttributeError):
         return None
 
 
@@ -179,7 +179,7 @@ def _before(task: Task, provider: str) -> Before | None:
     try:
         with Ledger(Path(task.ledger)) as ledger:
             return before(ledger, task, provider)
-    except LedgerError:
+    except UNREADABLE:
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sqlite3
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.controllers.base import Controller, Listener
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.ledger import Ledger
+    from agentmux_launcher.manifest import LaunchPlan
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
@@ -142,7 +144,7 @@ def _row(launch: Launch, asked: Asked, ledger: Ledger | None, folder: Path) -> r
         effort=plan.effort,
         permission=plan.permission,
         cli_version=asked.version,
-        plan=ledger.keep_plan(plan) if ledger else None,
+        plan=_kept_plan(ledger, plan),
         prefix=asked.prefix,
         held=asked.session_prefix,
         folder=str(folder),
@@ -152,3 +154,10 @@ def _row(launch: Launch, asked: Asked, ledger: Ledger | None, folder: Path) -> r
         forked=launch.fork,
         started=time.time(),
     )
+
+
+def _kept_plan(ledger: Ledger | None, plan: LaunchPlan) -> str | None:
+    """A ledger that takes nothing is told of when the run is to be written down."""
+    with contextlib.suppress(sqlite3.Error):
+        return ledger.keep_plan(plan) if ledger else None
+    return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from agentmux_launcher import ledger_schema, managed
 from agentmux_launcher.codec import to_json
 from agentmux_launcher.ledger_rows import FailureRow, Run, Session, Turn, UsageRow
-from agentmux_launcher.ledger_schema import LedgerError
+from agentmux_launcher.ledger_schema import UNREADABLE, LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.manifest import LaunchPlan
     from agentmux_launcher.processes import Known
 
-__all__ = ["FailureRow", "Ledger", "LedgerError", "Run", "Session", "Turn", "UsageRow", "path_of"]
+__all__ = ["UNREADABLE", "FailureRow", "Ledger", "LedgerError", "Run", "Session", "Turn", "UsageRow", "path_of"]
 
 FILE = "ledger.sqlite3"
 LATEST_PREFIXES = 100  # a launch that is being prepared has one that no run names yet

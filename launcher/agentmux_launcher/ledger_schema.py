@@ -82,6 +82,9 @@ class LedgerError(Exception):
     """The ledger cannot be opened: not writable, not a ledger, or written by a newer agentmux."""
 
 
+UNREADABLE = (LedgerError, sqlite3.Error)  # what an opened ledger that is broken raises, besides
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open the ledger, and make it if need be; any number of processes may do so at once.
 
@@ -126,7 +129,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
             if _version(connection) < VERSION:
                 connection.execute(f"PRAGMA user_version = {VERSION}")
     if _version(connection) > VERSION:
-        raise LedgerError("the ledger was written by a newer agentmux")
+        raise LedgerError("the ledger was written by a newer agentmux, which alone can read it")
 
 
 def _statements(version: int) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -712,3 +714,63 @@ def test_a_standard_input_that_is_closed_holds_no_prompt(shell, word):
 
     assert (child.returncode, child.stdout, shell.started) == (2, "", 0)
     assert " no prompt\n" in child.stderr
+
+
+def spoiled(shell, change):
+    """A ledger with one run in it, changed."""
+    shell.script([ALL, answer("codex", "ok")])
+    shell("run", "tester", "Hello")
+    path = Path(shell.env["HOME"]) / ".agentmux" / "ledger.sqlite3"
+    with contextlib.closing(sqlite3.connect(path)) as ledger:
+        ledger.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        change(ledger)
+        ledger.commit()
+    return path
+
+
+def without_runs(ledger):
+    ledger.execute("DROP TABLE runs")
+
+
+def without_versions(ledger):
+    ledger.execute("DROP TABLE executables")
+
+
+@pytest.mark.parametrize("words", [["ps"], ["stop", "x"], ["tail", "x"]])
+def test_a_ledger_that_is_broken_is_said_with_a_way_out(shell, words):
+    path = spoiled(shell, without_runs)
+
+    code, out, err = shell(*words)
+
+    assert (code, out) == (2, "")
+    assert err == (
+        f"error: the ledger cannot be read: `{path}`: no such table: runs\n"
+        "  = help: if it is broken beyond repair, move it away: the next run makes a new one\n"
+    )
+
+
+@pytest.mark.parametrize("change", [without_runs, without_versions])
+def test_a_broken_ledger_starts_nothing_and_says_why(shell, change):
+    spoiled(shell, change)
+    shell.script([ALL, answer("codex", "ok")])
+
+    code, out, err = shell("run", "tester", "Hello")
+
+    assert (code, out, shell.started) == (125, "", 0)
+    assert "error: the ledger cannot be read: " in err
+    assert "move it away" in err
+
+
+def test_a_ledger_that_takes_nothing_hinders_no_run(shell):
+    def closed(ledger):
+        for table in ("plans", "runs", "executables"):
+            ledger.execute(f"CREATE TRIGGER no_{table} BEFORE INSERT ON {table} BEGIN SELECT RAISE(FAIL, 'full'); END")
+        ledger.execute("DELETE FROM executables")
+
+    spoiled(shell, closed)
+    shell.script([ALL, answer("codex", "ok")])
+
+    code, out, err = shell("run", "tester", "Hello")
+
+    assert (code, out) == (0, "ok\n")
+    assert "this run cannot be kept: the ledger fails: full\n" in err

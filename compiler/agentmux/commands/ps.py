@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentmux.errors import DONE, CannotRun
+from agentmux.broken_ledger import unreadable
+from agentmux.errors import DONE
 from agentmux.table import table
 from agentmux_compiler.render.paint import Paint
-from agentmux_launcher.ledger import Ledger, LedgerError, path_of
+from agentmux_launcher.ledger import UNREADABLE, Ledger, path_of
 from agentmux_launcher.run_folder import PROCESSES
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def runs() -> list[Run]:
     try:
         with Ledger(path) as ledger:
             return ledger.runs()
-    except LedgerError as error:
-        raise CannotRun(str(error)) from error
+    except UNREADABLE as error:
+        raise unreadable(error) from error
 
 
 def state(run: Run) -> str:

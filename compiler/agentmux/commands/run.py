@@ -6,12 +6,12 @@ import contextlib
 import json
 import os
 import shlex
-import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import launching, project
+from agentmux.broken_ledger import unreadable
 from agentmux.day import today
 from agentmux.errors import DONE, CannotRun, refuse
 from agentmux.first_turn import first_turn, is_text, settle_words
@@ -23,8 +23,9 @@ from agentmux.same_minute import let_it_pass
 from agentmux.trusting import settle
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.arguments import shown
-from agentmux_launcher.ledger import Ledger, LedgerError, Session, path_of
+from agentmux_launcher.ledger import UNREADABLE, Ledger, LedgerError, Session, path_of
 from agentmux_launcher.person import somebody
+from agentmux_launcher.pty.values import FAILED_BEFORE
 from agentmux_launcher.retention import prune
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     except CannotLaunch as error:
         refuse(streams.err, error)
         return error.exit_code
+    except UNREADABLE as error:
+        refuse(streams.err, unreadable(error))
+        return FAILED_BEFORE
 
 
 def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
@@ -107,7 +111,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
 
 def _let_go(task: Task, ready: Prepared, ledger: Ledger | None) -> None:
     """Let go of what earlier runs left and nobody keeps; no run fails for it."""
-    with contextlib.suppress(OSError, sqlite3.Error):
+    with contextlib.suppress(OSError, *UNREADABLE):
         prune(Path(task.root), ready.kept_runs, time.time())
         if ledger is not None:
             ledger.sweep()
