@@ -52,7 +52,7 @@ def shared(step: Step, known: Known) -> tuple[int, Cause] | None:
     served = None if near is None else _served(known, response.prefix)
     if near is None or not served:
         return None
-    evidence = f"another session with the same plan began {span(near)} before, and had no answer yet"
+    evidence = f"another session with the same plan began {span(near)} before, and may have had no answer yet"
     return served, Cause(Reason.CONCURRENT, evidence)
 
 
