@@ -19,6 +19,8 @@ By = Literal["session", "turn", "agent", "provider", "model", "day"]
 GROUPINGS: tuple[By, ...] = get_args(By)
 NONE = "-"
 _BY_TIME = ("session", "turn", "day")
+Mark = tuple[str | None, float]
+Marks = defaultdict[Mark, list["Break"]]
 # Groupings whose groups are of one session each.
 _OF_ONE = ("session", "turn")
 
@@ -38,7 +40,9 @@ class Grouping:
         parts: defaultdict[tuple[str, ...], list[Response]] = defaultdict(list)
         for response in session.responses:
             parts[self._key(response)].append(response)
-        marks = {mark(each.message_id, each.time): each for each in breaks}
+        marks: Marks = defaultdict(list)
+        for each in breaks:
+            marks[mark(each)].append(each)
         for key, part in parts.items():
             summed = whole if len(parts) == 1 else part_of(part)
             self._groups.setdefault(key, Group()).add(part, summed, marks)
@@ -77,8 +81,11 @@ class Group:
         self._models: set[str | None] = set()
         self._started, self._ended = float("inf"), float("-inf")
 
-    def add(self, part: Sequence[Response], summed: Part, marks: dict[str | float, Break]) -> None:
-        """Responses of one session, in the order of their time, their sums, and the breaks that they may show."""
+    def add(self, part: Sequence[Response], summed: Part, marks: Marks) -> None:
+        """Responses of one session, in the order of their time, their sums, and the breaks that they may show.
+
+        Each break is taken out of `marks`, so that it is counted once even where two responses have one mark.
+        """
         self._measuring.add(summed)
         own = [response for response in part if response.kind == "main"] or part
         self._agents |= {response.agent for response in own}
@@ -87,8 +94,9 @@ class Group:
         self._started = min(self._started, part[0].time)
         self._ended = max(self._ended, part[-1].time)
         if marks:
-            found = (marks.get(mark(response.message_id, response.time)) for response in part)
-            self._breaks += [each for each in found if each is not None]
+            for response in part:
+                if found := marks.get(mark(response)):
+                    self._breaks.append(found.pop(0))
 
     def row(self, key: str, rates: Rates) -> Row:
         return Row(
@@ -103,9 +111,9 @@ class Group:
         )
 
 
-def mark(message_id: str | None, time: float) -> str | float:
-    """What finds the response of a break."""
-    return time if message_id is None else message_id
+def mark(of: Response | Break) -> Mark:
+    """What finds the response of a break. Two requests may have had answers of one id, but not at one time."""
+    return of.message_id, of.time
 
 
 def _only(found: set[str | None]) -> str | None:

@@ -105,8 +105,8 @@ def build_each(
 
 def within(session: Session, breaks: Iterable[Break]) -> tuple[Break, ...]:
     """The breaks that the responses of a session show; of one that was cut, those that are left."""
-    marks = {mark(response.message_id, response.time) for response in session.responses}
-    return tuple(each for each in breaks if mark(each.message_id, each.time) in marks)
+    marks = set(map(mark, session.responses))
+    return tuple(each for each in breaks if mark(each) in marks)
 
 
 class Missing:

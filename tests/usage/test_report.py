@@ -139,3 +139,19 @@ def test_nothing_is_a_report_too():
     report = build([], Asked())
 
     assert (report.rows, report.total, report.notes) == ((), measure([], Rates()), ())
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_two_answers_of_one_id_have_each_its_own_break(by):
+    calls = [response(HOUR * number, "m1", request_id=f"r{number}") for number in range(3)]
+    unnamed = [response(DAY, None) for _ in range(2)]
+    session = Session("claude", "s1", (*calls, *unnamed))
+    breaks = [
+        Break("s1", "claude", 1, call, each.time, 900, 90, 810, Reason.EFFORT, "because", message_id=each.message_id)
+        for call, each in enumerate(session.responses, 1)
+        if call in {2, 4, 5}
+    ]
+
+    report = build([session], Asked(by=by), lambda _: breaks)
+
+    assert sorted(each.call for row in report.rows for each in row.breaks) == [2, 4, 5]

@@ -20,6 +20,7 @@ from agentmux_usage.export.conventions import (
     common,
     identity,
 )
+from agentmux_usage.grouping import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,7 @@ class Spans:
             return
         trace = identity(session.provider, session.session_id, size=16)
         root = _place(trace, "session", session.provider, session.session_id)
-        found = {each.message_id or each.time: each for each in breaks}
+        found = {mark(each): each for each in breaks}
         yield self._group(session.responses, root, None, name=None)
         seen: Counter[tuple[object, ...]] = Counter()
         by_turn = sorted(session.responses, key=lambda response: response.turn)
@@ -57,7 +58,7 @@ class Spans:
                 key = _key(response)
                 seen[key] += 1
                 place = _place(trace, "response", *key, seen[key])
-                yield self._response(response, place, parent, found.get(response.message_id or response.time))
+                yield self._response(response, place, parent, found.get(mark(response)))
 
     def _group(
         self, responses: Sequence[Response], place: SpanContext, parent: SpanContext | None, name: str | None
