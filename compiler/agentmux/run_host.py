@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -141,10 +142,12 @@ class RunHost:
         return self._person is not None
 
     def output(self, data: bytes) -> None:
-        self._view.output(data)
+        with contextlib.suppress(OSError):  # the stream knows why, and swallows the rest; the run goes on
+            self._view.output(data)
 
     def event(self, event: Event) -> None:
-        self._view.event(event)
+        with contextlib.suppress(OSError):
+            self._view.event(event)
 
     def ready(self) -> None:
         if self._person is not None:
@@ -165,3 +168,7 @@ class RunHost:
 
     def tick(self) -> None:
         self._view.tick()
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._view.close()

@@ -9,13 +9,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agentmux.errors import system_message
 from agentmux.launching import CannotLaunch
 from agentmux.run_host import About, RunHost, view_of
 from agentmux_launcher import ledger as rows
 from agentmux_launcher import processes
 from agentmux_launcher.controllers.per_turn import PerTurn
 from agentmux_launcher.controllers.persistent import Persistent
-from agentmux_launcher.conversation import Conversation
+from agentmux_launcher.conversation import FAILED, Conversation
 from agentmux_launcher.guard import Guard
 from agentmux_launcher.person import somebody
 from agentmux_launcher.pty.values import FAILED_BEFORE, SpawnError
@@ -74,15 +75,19 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
 
 
 def _in_turns(launch: Launch, asked: Asked, record: RunRecord, streams: Streams) -> int:
-    inbox, view = Inbox(), view_of(asked.output, streams, _about(launch))
+    inbox = Inbox()
+    host = RunHost(view_of(asked.output, streams, _about(launch)), inbox, somebody(), chat=asked.prompt is None)
     try:
-        host = RunHost(view, inbox, somebody(), chat=asked.prompt is None)
         conversation = Conversation(inbox, host, record, Guard(launch.run_id), asked.timeout)
         with _signals(inbox):
             outcome = conversation.run(_controller(launch, inbox, conversation), asked.prompt)
     finally:
-        view.close()
-    return outcome.exit_code
+        host.close()
+    if streams.out.failed is None:
+        return outcome.exit_code
+    streams.err.line(f"standard output took no more: {system_message(streams.out.failed)}")
+    streams.err.line(f"  `agentmux tail {launch.run_id}` shows all of it")
+    return outcome.exit_code or FAILED
 
 
 def _about(launch: Launch) -> About:

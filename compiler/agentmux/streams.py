@@ -7,42 +7,61 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+T = TypeVar("T", str, bytes)
+
 
 @dataclass(slots=True)
 class Stream:
-    """Where text goes. Once its reader has gone (`| head`), it swallows the rest: the exit code still counts."""
+    """Where text goes. Once its reader has gone (`| head`), it swallows the rest: the exit code still counts.
+
+    It swallows the rest, too, once it took no more (a full disk), and then `failed` says why.
+    """
 
     file: TextIO
     color: bool = False
+    vital: bool = True
     closed: bool = field(default=False, init=False)
+    failed: OSError | None = field(default=None, init=False)
 
     def write(self, text: str) -> None:
-        if self.closed or not text:
-            return
-        try:
-            self.file.write(text)
-            self.file.flush()
-        except BrokenPipeError:
-            self.closed = True
-            _discard(self.file)
+        """Put text out.
+
+        Raises:
+            OSError: the stream takes no more; said once, and only where what it takes are results.
+        """
+        if text:
+            self._put(self.file, text)
 
     def write_bytes(self, data: bytes) -> None:
-        """Bytes as they are, where the stream takes any."""
+        """Bytes as they are, where the stream takes any; raises as `write`."""
         buffer = getattr(self.file, "buffer", None)
         if buffer is None:
             self.write(data.decode("utf-8", "replace"))
-        elif not self.closed and data:
-            try:
-                buffer.write(data)
-                buffer.flush()
-            except BrokenPipeError:
-                self.closed = True
-                _discard(self.file)
+        elif data:
+            self._put(buffer, data)
+
+    def _put(self, file: IO[T], data: T) -> None:
+        if self.closed:
+            return
+        try:
+            file.write(data)
+            file.flush()
+        except BrokenPipeError:
+            self._close()
+        except OSError as error:
+            self._close()
+            self.failed = error
+            if self.vital:
+                raise
+
+    def _close(self) -> None:
+        self.closed = True
+        _discard(self.file)
 
     def line(self, text: str) -> None:
         self.write(text + "\n")
@@ -59,8 +78,10 @@ class Streams:
 def standard(color: str = "auto", environ: Mapping[str, str] | None = None) -> Streams:
     """The process's own streams; `color` is what `--color` said: auto, always or never."""
     variables = os.environ if environ is None else environ
-    files = (_opened(sys.stdout), _opened(sys.stderr))
-    return Streams(*(Stream(_utf8(file), wants_color(file, color, variables)) for file in files))
+    out, err = _utf8(_opened(sys.stdout)), _utf8(_opened(sys.stderr))
+    return Streams(
+        Stream(out, wants_color(out, color, variables)), Stream(err, wants_color(err, color, variables), vital=False)
+    )
 
 
 def wants_color(file: TextIO, color: str, environ: Mapping[str, str]) -> bool:

@@ -774,3 +774,20 @@ def test_a_ledger_that_takes_nothing_hinders_no_run(shell):
 
     assert (code, out) == (0, "ok\n")
     assert "this run cannot be kept: the ledger fails: full\n" in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize("output", ["text", "json", "raw"])
+def test_an_output_that_takes_no_more_ends_no_turn_and_is_told_of(shell, output):
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL])
+
+    with Path("/dev/full").open("wb") as full:
+        child = shell.start("run", "reviewer", "--output", output, "Hello", stdout=full)
+        _, err = child.communicate(timeout=60)
+
+    (run,) = shell.runs()
+    assert (child.returncode, run["exit_code"], run["session_id"]) == (1, 1, "claude-session")
+    assert err.endswith(
+        f"standard output took no more: no space left on device\n  `agentmux tail {run['run_id']}` shows all of it\n"
+    )
+    assert shell("tail", run["run_id"])[:2] == (0, "ok\n")
