@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -78,6 +79,13 @@ FIGURES = (
     Figure("OUTPUT", "output", words.tokens, 6),
     Figure("COST", "usd", words.money),
 )
+_MEANINGS = {
+    "PREFILL": "input of all calls",
+    "HITS": "of it from the cache",
+    "PREFILLED": "of it not",
+    "RATIO": "how often over the session was read",
+    "LOST": "read anew though it was stored",
+}
 _OF_ONE = ("session", "turn")
 # A sum of these over several sessions says nothing to people.
 _OF_SESSIONS = {"context_start", "session_size", "added"}
@@ -93,6 +101,7 @@ def text(report: Report, shown: Shown) -> str:
         parts.append(_breaks(report, shown))
     foot = [f"a wider terminal also shows {', '.join(left)}"] if left else []
     foot += _foot(report, rows, shown)
+    foot.append(_legend(made.partition("\n")[0].split()))
     parts.append("".join(f"{visible(line)}\n" for line in foot))
     return "\n".join(parts)
 
@@ -118,7 +127,7 @@ def _table(report: Report, rows: Sequence[Row], shown: Shown) -> tuple[str, list
 def _names(report: Report, rows: Sequence[Row], zone: Zone) -> Iterator[Column]:
     """What names a row; a name that nothing has is left out."""
     of_one = report.by in _OF_ONE
-    short = _short_ids([row.key for row in rows]) if of_one else {}
+    short = _short_ids([row.key for row in report.rows], turns=report.by == "turn") if of_one else {}
     keys = (short.get(row.key, row.key) for row in rows)
     if of_one:
         yield Column(("LATEST", *(_minute(row.ended, zone) for row in rows), "total"), right=False)
@@ -127,6 +136,15 @@ def _names(report: Report, rows: Sequence[Row], zone: Zone) -> Iterator[Column]:
         values = [getattr(row, name) for row in rows]
         if any(values):
             yield Column((name.upper(), *(value or words.UNKNOWN for value in values), ""), rank, right=False)
+        if name == _NAMES[0][0]:
+            yield from _projects(rows)
+
+
+def _projects(rows: Sequence[Row]) -> Iterator[Column]:
+    """The last name of the folder that each session began in, where they are not all of one."""
+    names = [re.split(r"[\\/]", row.folder.rstrip("\\/"))[-1] if row.folder else "" for row in rows]
+    if len({*names} - {""}) > 1:
+        yield Column(("PROJECT", *(name or words.UNKNOWN for name in names), ""), 1, right=False)
 
 
 def _figures(report: Report, rows: Sequence[Row]) -> Iterator[Column]:
@@ -137,9 +155,14 @@ def _figures(report: Report, rows: Sequence[Row]) -> Iterator[Column]:
             yield Column((figure.head, *(_figure(each, figure) for each in every)), figure.rank)
 
 
-def _short_ids(keys: Sequence[str]) -> dict[str, str]:
+def _legend(heads: Sequence[str]) -> str:
+    """What the heads mean that say little by themselves."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in heads)
+
+
+def _short_ids(keys: Sequence[str], *, turns: bool = False) -> dict[str, str]:
     """As much of each id as tells it from the others; the number of a turn stays."""
-    ids = {key: key.rpartition("#")[::2] if "#" in key else (key, "") for key in keys}
+    ids = {key: key.rpartition("#")[::2] if turns else (key, "") for key in keys}
     whole = {identity for identity, _ in ids.values()}
     size = SHORTEST_ID
     while len({identity[:size] for identity in whole}) < len(whole):
@@ -148,8 +171,12 @@ def _short_ids(keys: Sequence[str]) -> dict[str, str]:
 
 
 def _figure(measures: Measures, figure: Figure) -> str:
-    value = figure.show(getattr(measures, figure.name))
-    return f"{value}+" if figure.name in measures.partial and value != words.UNKNOWN else value
+    return _at_least(figure.show(getattr(measures, figure.name)), measures, figure.name)
+
+
+def _at_least(value: str, measures: Measures, name: str) -> str:
+    """A figure, with `+` where some response does not state it."""
+    return f"{value}+" if name in measures.partial and value != words.UNKNOWN else value
 
 
 def _lost(breaks: Sequence[Break]) -> str:
@@ -162,7 +189,10 @@ def _breaks(report: Report, shown: Shown) -> str:
     if not found:
         return "no break: every call read what the calls before it had stored, as far as that is known\n"
     limited = found[: shown.limit] if shown.limit else found
-    short = _short_ids([each.session_id for each in found])
+    sessions = [each.session_id for each in found]
+    # As they are written in the table above, where that names sessions.
+    rows = [row.key for row in report.rows] if report.by in _OF_ONE else []
+    short = _short_ids([*(key.rpartition("#")[0] if report.by == "turn" else key for key in rows), *sessions])
     heads = ("TIME", "SESSION", "TURN", "LOST", "PREDICTED", "COST", "REASON", "WHERE", "EVIDENCE")
     lines = [_break(each, short, shown.zone) for each in limited]
     left = [f"{count(len(found) - len(limited), 'more break')}: `--limit 0` shows all\n"]
@@ -191,13 +221,15 @@ def _foot(report: Report, rows: Sequence[Row], shown: Shown) -> Iterator[str]:
     yield f"{range_of(report, shown.zone)}, {report.zone}; {count(report.total.sessions, 'session')}"
     yield from _time(report)
     yield from _money(report)
-    shown_figures = {figure.name for figure in FIGURES}
+    shown_figures = {"seconds_cached", "seconds_uncached", *(figure.name for figure in FIGURES)}
     if any(shown_figures.intersection(each.partial) for each in (report.total, *(row.measures for row in rows))):
         yield "+ is at least: not every response states it"
     lost = [each for row in report.rows for each in row.breaks]
     if lost and not shown.breaks:
         sum_of_it = words.tokens(sum(each.lost for each in lost))
-        yield f"{count(len(lost), 'broken cache')} lost {sum_of_it} tokens: `--breaks` says which and why"
+        paid = [each.usd for each in lost if each.usd is not None]
+        cost = f" ({words.money(sum(paid))}{'' if len(paid) == len(lost) else '+'})" if paid else ""
+        yield f"{count(len(lost), 'broken cache')} lost {sum_of_it} tokens{cost}: `--breaks` says which and why"
     yield from (f"note: {note}" for note in report.notes)
     if report.sources:
         yield f"read: {', '.join(report.sources)}"
@@ -215,12 +247,15 @@ def _time(report: Report) -> Iterator[str]:
     cached, uncached = report.total.seconds_cached, report.total.seconds_uncached
     if cached is not None and uncached is not None:
         rates = f"{report.prefill_rate:,g} tokens a second read and {report.decode_rate:,g} written"
-        yield f"time: {words.duration(cached)} with the cache, {words.duration(uncached)} without, at {rates}"
+        said = (words.duration(cached), words.duration(uncached))
+        names = ("seconds_cached", "seconds_uncached")
+        with_it, without = (_at_least(text, report.total, name) for text, name in zip(said, names, strict=True))
+        yield f"time: {with_it} with the cache, {without} without, at {rates}"
 
 
 def _money(report: Report) -> Iterator[str]:
     said = report.total.usd_reported
-    beside = "" if said is None else f"the CLIs themselves say {words.money(said)}"
+    beside = "" if said is None else f"the CLIs themselves say {words.money(said)} for what they price"
     if report.price_as_of is not None:
         yield f"cost: by the prices of {report.price_as_of}" + (f"; {beside}" if beside else "")
     elif beside:
@@ -231,9 +266,15 @@ def _minute(seconds: float, zone: Zone) -> str:
     return zone.local(seconds).strftime("%Y-%m-%d %H:%M")
 
 
+def _filters(asked: Asked) -> list[tuple[str, frozenset[str]]]:
+    return [(what, names) for what, names in (("agent", asked.agents), ("provider", asked.providers)) if names]
+
+
 def nothing(asked: Asked, looked: Sequence[str]) -> Iterator[str]:
     """What to say where there is nothing to show: where it was looked, and what would fill it."""
     open_range = asked.since is None and asked.until is None
-    yield "no sessions to show" + ("" if open_range else f" {range_of(asked, asked.zone)}, {asked.zone.name}")
+    named = [f"{what} {' or '.join(f'`{visible(name)}`' for name in sorted(names))}" for what, names in _filters(asked)]
+    of_them = f" of {' and '.join(named)}" if named else ""
+    yield f"no sessions to show{of_them}" + ("" if open_range else f" {range_of(asked, asked.zone)}, {asked.zone.name}")
     yield from (f"  looked in {head(visible(place), 160)}" for place in looked)
     yield "  `agentmux run AGENT PROMPT` fills the ledger; `--import PATH` reads transcripts from elsewhere"

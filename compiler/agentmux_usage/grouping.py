@@ -79,6 +79,7 @@ class Group:
         self._agents: set[str | None] = set()
         self._providers: set[str | None] = set()
         self._models: set[str | None] = set()
+        self._folders: list[str] = []
         self._started, self._ended = float("inf"), float("-inf")
 
     def add(self, part: Sequence[Response], summed: Part, marks: Marks) -> None:
@@ -91,6 +92,7 @@ class Group:
         self._agents |= {response.agent for response in own}
         self._providers.add(part[0].provider)
         self._models |= {response.model for response in own}
+        self._folders += [response.cwd for response in own if response.cwd][:1]
         self._started = min(self._started, part[0].time)
         self._ended = max(self._ended, part[-1].time)
         if marks:
@@ -108,6 +110,7 @@ class Group:
             ended=self._ended,
             measures=self._measuring.measures(rates),
             breaks=tuple(sorted(self._breaks, key=lambda each: (each.time, each.session_id, each.call))),
+            folder=self._folders[0] if len(set(self._folders)) == 1 else None,
         )
 
 

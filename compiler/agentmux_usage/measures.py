@@ -45,7 +45,10 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the report. `key` is what it is grouped by: a session's id, an agent, a provider, a model, a day."""
+    """A line of the report. `key` is what it is grouped by: a session's id, an agent, a provider, a model, a day.
+
+    `folder` is where a session began.
+    """
 
     key: str
     agent: str | None
@@ -55,6 +58,7 @@ class Row:
     ended: float
     measures: Measures
     breaks: tuple[Break, ...] = ()
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import zoneinfo
+from dataclasses import replace
 
 import pytest
 
@@ -439,6 +440,46 @@ def test_ids_are_as_long_as_tells_them_apart(usage, home):
 
     ids = [line.split()[2] for line in usage()[1].splitlines()[1:4]]
     assert ids == ["s2-77aa10fe", "s2-77aa10ff", "s1-4c1f9d20"]
+
+
+def test_an_id_is_the_same_in_the_list_of_breaks(usage, home):
+    with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
+        ledger.begin(run("r9", "tester", "claude", "claude-opus-5", BEGAN + 300_000.0))
+        ledger.turn(*turn("r9", "claude-opus-5", "s1-4c1f9d2f", BEGAN + 300_000.0))
+
+    for by in ("session", "turn"):
+        table, breaks, _ = usage("--breaks", "--by", by)[1].split("\n\n")
+        (broken,) = [line.split()[2] for line in breaks.splitlines()[1:]]
+        assert broken == "s1-4c1f9d20"
+        assert broken in {line.split()[2].partition("#")[0] for line in table.splitlines()[1:-1]}
+
+
+def test_sessions_of_several_folders_are_told_by_them(usage, home):
+    assert "PROJECT" not in usage()[1]
+    with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
+        other = run("r9", "tester", "codex", "gpt-5.5", BEGAN + 300_000.0)
+        ledger.begin(replace(other, project="C:\\work\\shop\\"))
+        ledger.turn(*turn("r9", "gpt-5.5", "s3-77aa10fe", BEGAN + 300_000.0))
+
+    head, *rows = usage()[1].splitlines()
+    assert head.split()[:4] == ["LATEST", "SESSION", "AGENT", "PROJECT"]
+    assert [row.split()[4] for row in rows[:3]] == ["shop", "p", "p"]
+
+
+def test_a_time_that_leaves_something_out_is_at_least_that(usage, home):
+    with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
+        ledger.begin(run("r9", "tester", "codex", "gpt-5.5", BEGAN + 300_000.0))
+        ledger.turn(Turn("r9", 1, "s3", "gpt-5.5", BEGAN, BEGAN + 60, "end_turn", 0, output_tokens=70_000), [])
+
+    assert "\ntime: 18 min+ with the cache, 18 min+ without, at " in usage()[1]
+
+
+@pytest.mark.usefixtures("home")
+def test_names_that_nothing_has_are_named(usage):
+    _, out, err = usage("--agent", "nobody", "--agent", "me", "--provider", "qwen")
+
+    assert out == ""
+    assert err.startswith("no sessions to show of agent `me` or `nobody` and provider `qwen`\n")
 
 
 @pytest.mark.usefixtures("home")
