@@ -409,8 +409,8 @@ def test_a_model_breaks_the_text_where_the_cli_sends_another():
     [
         (
             "# Style\n\nShort functions. \nNo comments.\n",
-            "t·functions.␊No·comments.␊␊#·Safety␊␊No·",
-            "t·functions.·␊No·comments.␊␊#·Safety␊␊No",
+            "Short·functions.␊No·comments.␊␊#·Safety␊␊No·",
+            "Short·functions.·␊No·comments.␊␊#·Safety␊␊No",
         ),
         (
             "# Style\n\n\nShort functions.\nNo comments.\n",
@@ -438,6 +438,21 @@ def test_a_change_of_white_space_alone_is_drawn(text, before, after):
     found = diff(BASE, with_segments(TOOLS, SYSTEM, edited(STYLE, text), SAFETY, TESTS, TAIL))
     assert [item.reason for item in found.changes] == ["whitespace"]
     assert (found.first_break.before, found.first_break.after) == (before, after)
+
+
+def test_an_edit_is_quoted_from_its_line_on_or_from_a_cut_that_is_marked():
+    long = "- Functions of this module have at most 20 lines, each of them.\n"
+    base = with_segments(TOOLS, SYSTEM, edited(STYLE, f"Be brief.\n{long}"), TAIL)
+    late = diff(base, with_segments(TOOLS, SYSTEM, edited(STYLE, f"Be brief.\n{long.replace('20', '30')}"), TAIL))
+    early = diff(base, with_segments(TOOLS, SYSTEM, edited(STYLE, f"Be short.\n{long}"), TAIL))
+    assert (late.first_break.before, late.first_break.after) == (
+        "…ons of this module have at most 20 lines, each of them.\n[claude 2.1.332/reminders]",
+        "…ons of this module have at most 30 lines, each of them.\n[claude 2.1.332/reminders]",
+    )
+    assert (early.first_break.before, early.first_break.after) == (
+        "Be brief.\n- Functions of this module hav",
+        "Be short.\n- Functions of this module hav",
+    )
 
 
 def test_swapping_twice_is_unchanged():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from agentmux_compiler.prefix.rendered import Rendered
 
-LEAD, EXCERPT = 12, 40
+LEAD, REST, EXCERPT = 32, 28, 40
 VISIBLE = {" ": "·", "\t": "␉", "\r": "␍", "\n": "␊", "\u00a0": "⍽", "\u3000": "□"}
 
 
@@ -26,14 +26,16 @@ class Side:
     following: PrefixSegment | None
 
     def excerpt(self, *, signs: bool) -> str:
-        """At most 40 characters around the place, from its own line on; then the name of an opaque part in brackets.
+        """40 characters or more around the place, from its own line on; then the name of an opaque part in brackets.
 
-        `signs` writes white space as signs.
+        `signs` writes white space as signs. `…` stands where the line begins before that.
         """
-        start = max(0, self.index - LEAD, self.run.rfind("\n", 0, self.index) + 1)
-        text = self.run[start : start + EXCERPT]
-        shown = with_white_space(text) if signs else text
-        return shown if len(text) == EXCERPT or not self.following else f"{shown}[{self.following.name}]"
+        line = self.run.rfind("\n", 0, self.index) + 1
+        start = max(line, self.index - LEAD)
+        end = max(start + EXCERPT, self.index + REST)
+        text = self.run[start:end]
+        shown = "…" * (start > line) + (with_white_space(text) if signs else text)
+        return shown if end <= len(self.run) or not self.following else f"{shown}[{self.following.name}]"
 
 
 @dataclass(frozen=True, slots=True)
