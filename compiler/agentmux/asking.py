@@ -55,7 +55,7 @@ def lines(asked: Permission) -> Iterator[str]:
     """What a CLI asks, in lines that cannot drive the terminal."""
     given = asked.input if isinstance(asked.input, dict) else {}
     if asked.tool == QUESTION:
-        for question in given.get("questions", ()):
+        for question in _listed(given.get("questions")):
             yield from _choices(question)
         yield "answer with numbers (1,2) or your own words; `;` stands between answers to several questions"
         return
@@ -78,6 +78,10 @@ def _shown(asked: Permission, given: Mapping[str, object]) -> str:
 def _choices(question: object) -> Iterator[str]:
     if isinstance(question, dict):
         yield visible(str(question.get("question")))
-        for number, option in enumerate(question.get("options", ()), 1):
+        for number, option in enumerate(_listed(question.get("options")), 1):
             label = option.get("label") if isinstance(option, dict) else option
             yield visible(f"  {number}. {label}")
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

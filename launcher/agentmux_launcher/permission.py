@@ -46,21 +46,24 @@ def counts(asked: Permission, permission: str) -> bool:
 def from_line(line: str, asked: Permission) -> Decision | None:
     """What a person typed, as an answer; None where it is none."""
     word, _, rest = line.strip().partition(" ")
-    word = word.lower()
+    word, rest = word.lower(), rest.strip()
     if asked.tool == QUESTION:
         return _answered(line.strip(), asked.input)
-    if word in {"y", "yes"}:
+    if word in {"y", "yes"} and not rest:
         return ALLOW
-    if word in {"a", "always"} and any(option.kind == "allow_always" for option in asked.options):
+    if word in {"a", "always"} and not rest and any(option.kind == "allow_always" for option in asked.options):
         return ALWAYS
     if word in {"n", "no"}:
-        return Decision(allows=False, message=rest.strip() or "The user denied this.")
+        return Decision(allows=False, message=rest or "The user denied this.")
     return None
 
 
 def _answered(line: str, given: Any) -> Decision | None:
     """Numbers of options, or words of one's own; questions are answered in one line, with `;` between them."""
-    questions = [each for each in (given or {}).get("questions", ()) if isinstance(each, dict)]
+    listed = given.get("questions") if isinstance(given, dict) else None
+    questions = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    if not questions:
+        return Decision(allows=False, message=line or NO_ANSWER)
     parts = [part.strip() for part in line.split(";")]
     if not line or len(parts) != len(questions):
         return None
@@ -69,7 +72,9 @@ def _answered(line: str, given: Any) -> Decision | None:
 
 
 def _choice(question: Mapping[str, Any], said: str) -> str:
-    labels = [str(option.get("label")) for option in question.get("options", ()) if isinstance(option, dict)]
+    options = question.get("options")
+    known = [option for option in options if isinstance(option, dict)] if isinstance(options, list) else []
+    labels = {str(number): str(option.get("label")) for number, option in enumerate(known, 1)}
     numbers = [word.strip() for word in said.split(",")]
-    chosen = [labels[int(word) - 1] for word in numbers if word.isdigit() and 1 <= int(word) <= len(labels)]
+    chosen = [labels[word] for word in numbers if word in labels]
     return ", ".join(chosen) if len(chosen) == len(numbers) else said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.supervise import Inbox
 
 _LONGEST = 1 << 16
+_PASTED = 0.02  # seconds in which the next line of what is pasted comes
 
 
 class Person:
@@ -58,16 +60,30 @@ class Person:
                 termios.tcflush(self._reads, termios.TCIFLUSH)
 
     def _hear(self, inbox: Inbox) -> None:
-        """Line by line as the terminal gives them; no buffer of Python's, whose lock would outlive the program."""
-        rest = b""
+        """Line by line as the terminal gives them; no buffer of Python's, whose lock would outlive the program.
+
+        Lines that come at once were pasted, and are one.
+        """
+        said = b""
         with contextlib.suppress(OSError):
             while data := os.read(self._reads, _LONGEST):
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    inbox.put(Typed(line.rstrip(b"\r").decode("utf-8", "replace")))
-        if rest:
-            inbox.put(Typed(rest.decode("utf-8", "replace")))
+                said += data
+                if said.endswith(b"\n") and not _more(self._reads):
+                    inbox.put(Typed(_lines(said)))
+                    said = b""
+        if said:
+            inbox.put(Typed(_lines(said)))
         inbox.put(Typed(None))
+
+
+def _more(terminal: int) -> bool:
+    """Whether another line waits: a terminal gives one at a time."""
+    return sys.platform != "win32" and bool(select.select([terminal], [], [], _PASTED)[0])
+
+
+def _lines(said: bytes) -> str:
+    text = said.decode("utf-8", "replace").replace("\r\n", "\n")
+    return text.removesuffix("\n")
 
 
 def _set_echo(terminal: int, *, on: bool) -> bool:

@@ -12,7 +12,7 @@ from agentmux.live import question, status, words
 from agentmux.live.folding import Folding
 from agentmux.live.screen import Screen
 from agentmux.plain_view import aside, readable
-from agentmux_compiler.render.visible import visible
+from agentmux_compiler.render.visible import TAB, visible
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.events import (
     Compaction,
@@ -100,7 +100,9 @@ class LiveView:
         if self._prompts:
             self._no_prompt(line=line is not None)
         elif self._chat and line and line.strip():
-            self._put([Line(f"{PROMPT}{visible(line)}", status.DIM)])
+            rows = [visible(row.replace("\t", TAB)) for row in line.split("\n")]
+            marks = [PROMPT, *[" " * len(PROMPT)] * len(rows)]
+            self._put([Line(f"{mark}{row}", status.DIM) for mark, row in zip(marks, rows, strict=False)])
         self._soon()
 
     def remaining(self) -> float | None:
