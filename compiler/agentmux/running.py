@@ -56,9 +56,13 @@ def carry_out(launch: Launch, asked: Asked, ledger: Ledger | None, streams: Stre
     """Run it to its end.
 
     Raises:
-        CannotLaunch: the folder of the run cannot be made.
+        CannotLaunch: the folder of the run cannot be made, or lies behind a link.
     """
     folder = launch.project / RUNS / launch.run_id
+    link = next((each for each in (folder.parent.parent, folder.parent) if each.is_symlink()), None)
+    if link is not None:
+        message = f"`{link}` is a link, and nothing is written through one"
+        raise CannotLaunch(message, remedy="put a folder in its place")
     try:
         kept = RunFolder(folder)
         kept.plan(launch.plan)

@@ -308,9 +308,11 @@ def test_a_value_that_the_provider_does_not_take_starts_nothing(shell):
         (["run", "reviewer", "--timeout", "soon", "Hello"], "error: `--timeout` takes a number of seconds"),
         (["run", "screen", "Hello"], "error: `claude` has a screen of its own, where the prompt is typed"),
         (["stop", "nobody"], "error: no run `nobody`"),
+        (["stop", ""], "error: no run ``"),
     ],
 )
 def test_what_cannot_be_done_is_refused(shell, words, message):
+    shell("run", "tester", "Hello")
     code, out, err = shell(*words)
 
     assert (code, out) == (2, "")
@@ -791,3 +793,18 @@ def test_an_output_that_takes_no_more_ends_no_turn_and_is_told_of(shell, output)
         f"standard output took no more: no space left on device\n  `agentmux tail {run['run_id']}` shows all of it\n"
     )
     assert shell("tail", run["run_id"])[:2] == (0, "ok\n")
+
+
+def test_no_run_is_kept_behind_a_link(shell):
+    elsewhere = shell.project.parent / "elsewhere"
+    elsewhere.mkdir()
+    (shell.project / ".agentmux").mkdir()
+    (shell.project / ".agentmux" / "runs").symlink_to(elsewhere)
+
+    code, out, err = shell("run", "tester", "Hello")
+
+    assert (code, out, shell.started, list(elsewhere.iterdir())) == (125, "", 0, [])
+    assert err.endswith(
+        f"error: `{shell.project}/.agentmux/runs` is a link, and nothing is written through one\n"
+        "  = help: put a folder in its place\n"
+    )

@@ -35,7 +35,8 @@ def find(name: str, known: Sequence[Run]) -> Run:
     Raises:
         CannotRun: there is none, or more than one.
     """
-    found = [each for each in known if each.run_id == name] or [each for each in known if each.run_id.startswith(name)]
+    named = [each for each in known if each.run_id == name]
+    found = named or [each for each in known if name and each.run_id.startswith(name)]
     if len(found) == 1:
         return found[0]
     if found:
