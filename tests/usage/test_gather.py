@@ -217,3 +217,15 @@ def test_only_sessions_of_a_time_are_given_and_each_is_whole(transcripts, tmp_pa
 
     assert whole[1] in chosen
     assert [each for each in whole if each.responses[0].time <= middle <= each.responses[-1].time] == chosen
+
+
+@pytest.mark.parametrize("around", [b"\xef\xbb\xbf", b"\0" * 512])
+def test_what_editors_and_broken_disks_put_before_a_line_changes_nothing(tmp_path, around):
+    line = b'{"type":"assistant","timestamp":"2026-11-30T12:00:00Z","sessionId":"s","message":%s}'
+    message = b'{"id":"m%d","model":"opus","usage":{"input_tokens":1,"output_tokens":5}}'
+    (tmp_path / "a.jsonl").write_bytes(b"".join(around + line % (message % number) + b"\r\n" for number in range(3)))
+    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf" + line % (message % 3))
+
+    ((session,), notes) = told(claude(tmp_path))
+
+    assert ([each.message_id for each in session.responses], notes) == (["m0", "m1", "m2", "m3"], [])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from agentmux_launcher.translators.values import count
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from agentmux_launcher.usage import Convention
+    from agentmux_launcher.usage import Convention, Tokens
     from agentmux_usage.response import Response
 
 # What was left out, by kind.
@@ -70,10 +73,16 @@ def parsed(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line, None where it is none."""
     try:
         # A text that was cut within a character is still a text.
-        value = json.loads(line.decode("utf-8", "replace"))
+        value = json.loads(line.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def stated(said: Tokens, figures: Mapping[str, Any], cached: Iterable[str]) -> Tokens:
+    """Figures of a call. Where one of the `cached` is there and no count, the input is not known, rather than less."""
+    odd = any(figures.get(name) is not None and count(figures[name]) is None for name in cached)
+    return dataclasses.replace(said, input=None) if odd else said
 
 
 def seconds(stamp: object) -> float | None:

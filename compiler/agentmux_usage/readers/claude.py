@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from agentmux_launcher.translators.claude_figures import call_figures
 from agentmux_launcher.translators.values import first, mapping, number
 from agentmux_launcher.usage import normal
-from agentmux_usage.readers.base import UNKNOWN, Reader, seconds
+from agentmux_usage.readers.base import UNKNOWN, Reader, seconds, stated
 from agentmux_usage.response import Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agentmux_launcher.usage import Tokens
     from agentmux_usage.response import Kind
 
 # The CLI's own words in the place of an answer, with figures of 0.
@@ -105,7 +106,7 @@ class ClaudeReader(Reader):
             "claude",
             session,
             time,
-            normal(call_figures(held.usage), self.convention),
+            normal(_figures(held.usage), self.convention),
             first(value["message"].get("model")),
             held.turn,
             "main" if held.main else _kind(thread),
@@ -124,6 +125,12 @@ class ClaudeReader(Reader):
         compacted = self.state["compacted"]
         self.state.update(turn=self.state["turn"] + self.state["asked"], asked=False, compacted=False)
         return self.state["turn"], compacted
+
+
+def _figures(usage: Mapping[str, Any]) -> Tokens:
+    said = stated(call_figures(usage), usage, ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    split = mapping(usage.get("cache_creation"))
+    return stated(said, split, ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"))
 
 
 def _kind(thread: str | None) -> Kind:

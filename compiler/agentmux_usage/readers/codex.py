@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agentmux_launcher.translators.codex import figures
 from agentmux_launcher.translators.values import first, mapping
 from agentmux_launcher.usage import Tokens, normal, since
-from agentmux_usage.readers.base import UNKNOWN, Reader, seconds
+from agentmux_usage.readers.base import UNKNOWN, Reader, seconds, stated
 from agentmux_usage.response import Response
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class CodexReader(Reader):
         if not usage or name is None:
             self.notes[UNKNOWN] += 1
             return
-        yield from self._response(name, figures(usage), stamp, kind, (session, thread))
+        said = stated(figures(usage), usage, ("cached_input_tokens", "cache_write_input_tokens"))
+        yield from self._response(name, said, stamp, kind, (session, thread))
 
     def _counts(self, payload: Mapping[str, Any], stamp: Any) -> Iterator[Response]:
         info = mapping(payload.get("info"))

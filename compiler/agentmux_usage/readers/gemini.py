@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agentmux_launcher.translators.values import count, first, mappings
 from agentmux_launcher.usage import Tokens, normal
-from agentmux_usage.readers.base import NOT_JSON, TOO_LONG, UNKNOWN, Reader, parsed, seconds
+from agentmux_usage.readers.base import NOT_JSON, TOO_LONG, UNKNOWN, Reader, parsed, seconds, stated
 from agentmux_usage.readers.lines import LONGEST
 from agentmux_usage.response import Response
 
@@ -87,7 +87,7 @@ class GeminiFileReader(GeminiReader):
 def _figures(tokens: Mapping[str, Any]) -> Tokens:
     """What tools put into the prompt is counted beside it."""
     said, tools = count(tokens.get("input")), count(tokens.get("tool"))
-    return Tokens(
+    figures = Tokens(
         None if said is None else said + (tools or 0),
         count(tokens.get("cached")),
         None,
@@ -95,3 +95,4 @@ def _figures(tokens: Mapping[str, Any]) -> Tokens:
         count(tokens.get("output")),
         count(tokens.get("thoughts")),
     )
+    return stated(figures, tokens, ("cached", "tool"))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20
 # A response is far smaller: no model says more than 512 KiB at once. What is longer is a snapshot of files, say.
 LONGEST = 8 << 20
+# What may stand around an object: white space, a byte order mark, zeros of a disk that lost its power.
+_AROUND = b" \t\r\0\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -61,7 +63,8 @@ class Lines:
             if line[:1] == b"{" and line[-1:] == b"}":
                 if wants(line):
                     yield line
-            elif bare := line.strip(b" \t\r"):
+            elif line.strip(b" \t\r"):
+                bare = line.strip(_AROUND)
                 if not (bare[:1] == b"{" and bare[-1:] == b"}"):
                     self.notes[NOT_JSON] += 1
                 elif wants(bare):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agentmux_launcher.translators.values import count, first, mapping
 from agentmux_launcher.usage import Tokens, normal
-from agentmux_usage.readers.base import UNKNOWN, Reader, seconds
+from agentmux_usage.readers.base import UNKNOWN, Reader, seconds, stated
 from agentmux_usage.response import Response
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class QwenReader(Reader):
             count(event.get("output_token_count")),
             count(event.get("thoughts_token_count")),
         )
+        said = stated(said, event, ("cached_content_token_count",))
         agent = first(event.get("subagent_name"))
         if agent is None:
             self.state["awaited"] = [*self.state["awaited"], _key(said)][-_AWAITED:]
@@ -61,6 +62,7 @@ class QwenReader(Reader):
             count(usage.get("candidatesTokenCount")),
             count(usage.get("thoughtsTokenCount")),
         )
+        said = stated(said, usage, ("cachedContentTokenCount",))
         if _key(said) in self.state["awaited"]:
             self.state["awaited"].remove(_key(said))
         else:

@@ -72,12 +72,15 @@ def call_figures(usage: Any) -> Tokens:
     """The figures of a call or a turn as the CLI says them."""
     value = mapping(usage)
     split = mapping(value.get("cache_creation"))
-    written = count(split.get("ephemeral_5m_input_tokens"))
+    written, hour = (count(split.get(f"ephemeral_{lifetime}_input_tokens")) for lifetime in ("5m", "1h"))
+    total = count(value.get("cache_creation_input_tokens"))
+    if written is None and total is not None:
+        written = max(0, total - (hour or 0))
     return Tokens(
         count(value.get("input_tokens")),
         count(value.get("cache_read_input_tokens")),
-        count(value.get("cache_creation_input_tokens")) if written is None else written,
-        count(split.get("ephemeral_1h_input_tokens")),
+        written,
+        hour,
         count(value.get("output_tokens")),
         count(mapping(value.get("output_tokens_details")).get("thinking_tokens")),
     )

@@ -42,6 +42,54 @@ def places(values):
     return [(each.message_id, each.turn, each.kind) for each in read("claude", values)[0]]
 
 
+def using(**usage):
+    message = {"id": "m", "model": "opus", "usage": {"input_tokens": 1, "output_tokens": 5, **usage}}
+    return {"type": "assistant", "timestamp": NOON, "sessionId": "s", "message": message}
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"cache_read_input_tokens": None}, Tokens(1, None, None, None, 5)),
+        ({"cache_read_input_tokens": "9000"}, Tokens(None, None, None, None, 5)),
+        ({"cache_read_input_tokens": -1}, Tokens(None, None, None, None, 5)),
+        ({"cache_creation_input_tokens": 1.5}, Tokens(None, None, None, None, 5)),
+        ({"cache_creation": {"ephemeral_1h_input_tokens": True}}, Tokens(None, None, None, None, 5)),
+        (
+            {"cache_creation_input_tokens": 70, "cache_creation": {"ephemeral_1h_input_tokens": 50}},
+            Tokens(1, None, 20, 50, 5),
+        ),
+    ],
+)
+def test_claude_a_cache_figure_that_is_no_count_makes_the_input_unknown_and_not_less(usage, tokens):
+    (found,), _ = read("claude", [using(**usage)])
+
+    assert found.tokens == tokens
+
+
+def test_others_too():
+    gemini = [
+        {"sessionId": "s"},
+        {"type": "gemini", "id": "m", "timestamp": NOON, "tokens": {"input": 9, "cached": "8"}},
+    ]
+    record = {"event.name": "qwen-code.api_response", "response_id": "m", "input_token_count": 9}
+    qwen = {
+        "sessionId": "s",
+        "timestamp": NOON,
+        "systemPayload": {"uiEvent": record | {"cached_content_token_count": -8}},
+    }
+    usage = {"input_tokens": 9, "cached_input_tokens": [8]}
+    codex = {
+        "type": "token_usage_record",
+        "timestamp": NOON,
+        "payload": {"response_id": "m", "session_id": "s", "usage": usage},
+    }
+
+    for name, lines in (("gemini", gemini), ("qwen", [qwen]), ("codex", [codex])):
+        (found,), _ = read(name, lines, WITH)
+        assert (found.tokens.input, found.tokens.cache_read) == (None, None)
+
+
 def test_claude_a_turn_begins_with_the_first_response_to_the_person():
     meta = user("A skill.", isMeta=True)
 
