@@ -53,6 +53,7 @@ def texts(before, after):
 
 EDITED = {"bundles/one.md": rules("one").replace("Rule 3 ", "Rule 33 ")}
 SPACED = {"bundles/one.md": rules("one").replace("know.", "know. ", 1)}
+FEW = {"bundles/few.md": "Be brief, and say what you know.\n"}
 DATED = {"bundles/one.md": "Today is {{DATE}}.\n" + rules("one")}
 
 
@@ -67,6 +68,12 @@ DATED = {"bundles/one.md": "Today is {{DATE}}.\n" + rules("one")}
             id="it stands last already",
         ),
         pytest.param(project(names=("one",)), project(names=("one",), files=EDITED), [], id="it stands alone"),
+        pytest.param(
+            project(names=("one", "few"), files=FEW),
+            project(names=("one", "few"), files={**FEW, **EDITED}),
+            [],
+            id="what stands behind it is not worth a move",
+        ),
         pytest.param(
             project(names=("one", "three")), project(), [LAST.format("two")], id="a bundle comes in front of others"
         ),

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # What a person meant to do anyway, and what loses no text of ours: it can wait for what loses everything.
 DEFERRABLE = ("model", "effort", "tools", "permission", "environment", "delivery")
 CAUSES = 8
+# Tokens below which no advice is worth following.
+WORTH_SAYING = 32
 # Of a large project, so many agents are compiled once more for each fix.
 AGENTS = 40
 
@@ -124,7 +126,7 @@ def _helpful(plan: PlanDiff, fix: Fix, fixed: PlanPrefix | None, trial: Trial) -
         better = diff(fix.before(before) if fix.before else before, fixed, trial.stated)
     scenario, lost = worst(plan)
     kept = lost - _lost(better, scenario)
-    if kept > 0:
+    if kept >= WORTH_SAYING:
         yield Advice(fix.text, kept, scenario)
 
 
