@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from agentmux_compiler.lowered import PlanPrefix
     from agentmux_compiler.prefix.history.replay import Plans, Tape
 
+# The part of a loss, one in so many, below which no other order is worth a change.
+WORTH_SAYING = 100
+
 
 def cheapest(tape: Tape, before: Loss) -> Replay | None:
-    """The order that the rule of neighbours gives, if the commits lost less when they were compiled in it.
+    """The order that the rule of neighbours gives, if the commits lost less, by 1 %, when they were compiled in it.
 
     If they did not, that of the bundles alone, or that of the sections. An order that sessions with the same prompt
     would pay for is none.
@@ -34,7 +37,9 @@ def cheapest(tape: Tape, before: Loss) -> Replay | None:
 
 def _better(replay: Replay) -> bool:
     before, after = replay.before, replay.after
-    return after.sessions < before.sessions and after.tokens["relaunch"] <= before.tokens["relaunch"]
+    saved = before.sessions - after.sessions
+    worth_it = saved > 0 and saved * WORTH_SAYING >= before.sessions
+    return worth_it and after.tokens["relaunch"] <= before.tokens["relaunch"]
 
 
 def _orders(tape: Tape) -> Iterator[Order]:
