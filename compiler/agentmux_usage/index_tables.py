@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
-VERSION = 5
+VERSION = 6
 _MEMORY = "PRAGMA cache_size = -4096"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 
@@ -139,7 +139,8 @@ def row_of(response: Response, file: int, strand: int) -> tuple[Any, ...]:
     """A row in the order of `COLUMNS`."""
     tokens = response.tokens
     return (
-        _writable(response.message_id),
+        # Other CLIs may give other responses the same id.
+        f"{response.provider}:{_writable(response.message_id)}",
         _writable(response.request_id),
         file,
         strand,
@@ -168,7 +169,7 @@ def response_of(row: Sequence[Any], strand: Sequence[Any], path: str | None) -> 
         row[5],
         kind,
         thread,
-        row[0] or None,
+        row[0].partition(":")[2] or None,
         row[1] or None,
         agent,
         effort,

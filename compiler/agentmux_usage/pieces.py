@@ -108,11 +108,12 @@ def _tail(reading: Reader, tail: bytes) -> Iterator[Response]:
 
 
 def _only_grew(path: Path, source: Source, before: Seen) -> bool:
+    """Whether there is more behind what was read; what has its old size and a new time may be edited anywhere."""
     if before.reader != source.reader or reader(before.reader).whole_file:
         return False
     try:
         with path.open("rb", buffering=0) as file:
-            return file.seek(0, os.SEEK_END) >= before.offset and _digest(file, before.offset) == before.digest
+            return file.seek(0, os.SEEK_END) > before.size and _digest(file, before.offset) == before.digest
     except OSError:
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -229,3 +230,47 @@ def test_what_editors_and_broken_disks_put_before_a_line_changes_nothing(tmp_pat
     ((session,), notes) = told(claude(tmp_path))
 
     assert ([each.message_id for each in session.responses], notes) == (["m0", "m1", "m2", "m3"], [])
+
+
+def test_an_edit_in_the_middle_of_a_long_file_is_seen(tmp_path):
+    line = b'{"type":"assistant","timestamp":"2026-11-30T12:00:00Z","sessionId":"s","message":%s}\n'
+    message = b'{"id":"m%03d","model":"opus","usage":{"input_tokens":1,"output_tokens":5}}'
+    data = b"".join(line % (message % number) for number in range(200))
+    (tmp_path / "a.jsonl").write_bytes(data)
+    before = sums(told(claude(tmp_path), tmp_path / "index")[0])
+    (tmp_path / "a.jsonl").write_bytes(data.replace(message % 100, (message % 100).replace(b"5}}", b"9}}")))
+    os.utime(tmp_path / "a.jsonl", (1, 1))
+
+    after = sums(told(claude(tmp_path), tmp_path / "index")[0])
+
+    assert (before["claude"]["output"], after["claude"]["output"]) == (1_000, 1_004)
+
+
+def test_a_last_line_that_was_counted_and_is_taken_back_is_counted_no_more(tmp_path):
+    line = b'{"type":"assistant","timestamp":"2026-11-30T12:00:00Z","sessionId":"s","message":%s}'
+    message = b'{"id":"m%d","model":"opus","usage":{"input_tokens":1,"output_tokens":5}}'
+    first, last = (line % (message % number) for number in (1, 2))
+    (tmp_path / "a.jsonl").write_bytes(first + b"\n" + last)
+    counts = [len(told(claude(tmp_path), tmp_path / "index")[0][0].responses)]
+    (tmp_path / "a.jsonl").write_bytes(first + b"\n")
+    counts.append(len(told(claude(tmp_path), tmp_path / "index")[0][0].responses))
+
+    assert counts == [2, 1]
+
+
+def test_two_clis_may_give_their_responses_one_id(tmp_path):
+    said = {"input_tokens": 1, "output_tokens": 5}
+    lines = {
+        "claude": {"type": "assistant", "message": {"id": "m1", "model": "opus", "usage": said}},
+        "qwen": {"type": "assistant", "uuid": "m1", "usageMetadata": {"promptTokenCount": 1}},
+    }
+    for name, line in lines.items():
+        (tmp_path / name).mkdir()
+        told_line = json.dumps({"timestamp": "2026-11-30T12:00:00Z", "sessionId": "s", **line}, separators=(",", ":"))
+        (tmp_path / name / "a.jsonl").write_text(told_line + "\n", encoding="utf-8")
+    sources = [Source(name, name, tmp_path / name, ("*.jsonl",), CLAUDE) for name in lines]
+
+    found, _ = told(sources, tmp_path / "index")
+
+    assert [(each.provider, len(each.responses)) for each in found] == [("claude", 1), ("qwen", 1)]
+    assert {each.message_id for session in found for each in session.responses} == {"m1"}
