@@ -178,11 +178,10 @@ def _size() -> Size:
 
 
 def dry(ready: Prepared, root: Path, session: Session | str | None, given: Given) -> Launch:
-    """What would be started: the CLI by its name where it is not here, and of the environment only what we set."""
+    """What would be started: the CLI by its name where it is not here."""
     plan = ready.plan
     found = executables.find(cli_of(plan), os.environ) or Executable(plan.executable, Origin.PATH)
-    full = launch(ready, Found(found, None), root, session, given)
-    return replace(full, env=environment(plan, Executable("", Origin.PATH), full.run_id, {}, trusted=given.trust))
+    return launch(ready, Found(found, None), root, session, given)
 
 
 def _opening(ready: Prepared, root: Path) -> str:

@@ -13,16 +13,29 @@ if TYPE_CHECKING:
     from agentmux_launcher.launch import Launch
     from agentmux_launcher.manifest import Need
     from agentmux_launcher.person import Person
+    from agentmux_launcher.user_entry import Entry
 
 
 def meet(launch: Launch, person: Callable[[], Person | None], *, allowed: bool) -> list[str]:
     """Add what is missing, by `--prepare` or if the person at the terminal agrees; what is worth knowing of it."""
-    needs = (need for need in launch.plan.needs if need.given in launch.env)
-    return [said for need in needs for said in _met(launch, need, person, allowed=allowed)]
+    return [said for need in _needs(launch) for said in _met(launch, need, person, allowed=allowed)]
+
+
+def entries(launch: Launch) -> list[Entry]:
+    """What the CLI must find, wherever its files are here."""
+    return [_entry(launch, need) for need in _needs(launch)]
+
+
+def _needs(launch: Launch) -> list[Need]:
+    return [need for need in launch.plan.needs if need.given in launch.env]
+
+
+def _entry(launch: Launch, need: Need) -> Entry:
+    return entry_for(need.entry, launch.folder, launch.env, 0)
 
 
 def _met(launch: Launch, need: Need, person: Callable[[], Person | None], *, allowed: bool) -> list[str]:
-    entry, name = entry_for(need.entry, launch.folder, launch.env, 0), launch.plan.provider
+    entry, name = _entry(launch, need), launch.plan.provider
     lacks = f"`{name}` lacks {need.lacks}"
     try:
         if stands(entry):

@@ -32,6 +32,12 @@ def settle(launch: Launch, person: Callable[[], Person | None]) -> list[str]:
     return [_notice(launch, gate)]
 
 
+def allowed(launch: Launch) -> Entry | None:
+    """The entry that `--trust` adds where it is not there; None where that is not the way, or was not given."""
+    gate = launch.plan.gate
+    return None if gate is None or not launch.trusted or _open(launch, gate) else _wanted(launch)
+
+
 def _wanted(launch: Launch) -> Entry | None:
     """The entry that would open the gate for good, None where that is not the way."""
     file = launch.plan.gate.file if launch.plan.gate else None

@@ -32,6 +32,14 @@ def stands(entry: Entry) -> bool:
     return entry.file.exists() and holds(entry.file.name, _text(entry), entry.text)
 
 
+def addable(entry: Entry) -> bool:
+    """Whether it is not there and nothing speaks against it, as far as reading tells."""
+    try:
+        return not entry.file.is_symlink() and not stands(entry)
+    except (NotAddableError, OSError, ValueError):
+        return False
+
+
 def add(entry: Entry, environ: Mapping[str, str]) -> bool:
     """Add it, one launch at a time; whether the file is a new one.
 
@@ -74,4 +82,4 @@ def _text(entry: Entry) -> str:
     return entry.file.read_bytes().decode()
 
 
-__all__ = ["NotAddableError", "add", "agreed", "stands", "taken_back"]
+__all__ = ["NotAddableError", "add", "addable", "agreed", "stands", "taken_back"]

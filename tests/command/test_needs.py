@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.dry_run import entries
 from agentmux.needs import meet
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.tree import MemoryTree
@@ -107,3 +108,11 @@ def test_what_cannot_be_written_is_said_and_the_run_goes_on(launch, settings):
     said = meet(launch, nobody, allowed=True)
 
     assert said == [f"`{settings}` is left as it is: `.gemini` is a file", LACKS]
+
+
+def test_a_dry_run_names_the_file_that_would_get_it(launch, settings):
+    assert entries(launch, prepare=False) == []
+    assert entries(launch, prepare=True) == [str(settings)]
+
+    meet(launch, nobody, allowed=True)
+    assert entries(launch, prepare=True) == []

@@ -596,11 +596,14 @@ def test_a_gate_that_only_a_file_opens_is_opened_for_good_where_that_is_allowed(
     first = shell("run", "k", "Hello")[2]
     assert "unless it trusts this folder, `kimi` leaves out MCP servers" in first
     assert not trusted.exists()
-    shell("run", "k", "--trust", "--dry-run")
+    planned = shell("run", "k", "--trust", "--dry-run")[1].splitlines()
     assert not trusted.exists()
+    assert not [row for row in shell("run", "k", "--dry-run")[1].splitlines() if row.startswith("entry")]
 
     second = shell("run", "k", "--trust", "Hello")[2]
     (entry,) = trusted.iterdir()
+    assert [row for row in planned if row.startswith("entry")] == [f"entry  {entry}"]
+    assert json.loads(shell("run", "k", "--trust", "--dry-run", "--output", "json")[1])["entries"] == []
     assert f"`kimi` trusts this folder from now on, by the new file `{entry}`" in second
     assert json.loads(entry.read_bytes())["root"] == str(shell.project)
     assert "trust" not in shell("run", "k", "Hello")[2]

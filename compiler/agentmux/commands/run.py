@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import launching, project
+from agentmux import dry_run, launching, project
 from agentmux.broken_ledger import unreadable
 from agentmux.day import today
-from agentmux.errors import DONE, CannotRun, refuse
+from agentmux.errors import CannotRun, refuse
 from agentmux.first_turn import first_turn, is_text, settle_words
 from agentmux.launching import CannotLaunch, Given
 from agentmux.needs import meet
@@ -22,7 +20,6 @@ from agentmux.running import Asked, carry_out
 from agentmux.same_minute import let_it_pass
 from agentmux.trusting import settle
 from agentmux_compiler.render.visible import visible
-from agentmux_launcher.arguments import shown
 from agentmux_launcher.ledger import UNREADABLE, Ledger, LedgerError, Session, path_of
 from agentmux_launcher.person import somebody
 from agentmux_launcher.pty.values import FAILED_BEFORE
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
 
     from agentmux.preparation import Prepared
     from agentmux.streams import Streams
-    from agentmux_launcher.launch import Launch
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
@@ -90,7 +86,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     given = Given(fork=arguments.fork, trust=arguments.trust)
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
-        return _dry_run(arguments, launching.dry(ready, Path(task.root), session, given), streams)
+        return dry_run.show(launching.dry(ready, Path(task.root), session, given), arguments, streams.out)
     prompt = first_turn(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
     launch = launching.launch(ready, found, Path(task.root), session, given)
@@ -115,24 +111,3 @@ def _let_go(task: Task, ready: Prepared, ledger: Ledger | None) -> None:
         prune(Path(task.root), ready.kept_runs, time.time())
         if ledger is not None:
             ledger.sweep()
-
-
-def _dry_run(arguments: argparse.Namespace, launch: Launch, streams: Streams) -> int:
-    """What would be started, where, with which environment and files. No value of a secret, and no prompt."""
-    plan = launch.plan
-    argv = [launch.executable, *shown(plan.argv, launch.slots(arguments.prompt))]
-    env = sorted({*plan.env.set, *plan.env.renamed, *plan.env.passed, *launch.env})
-    if arguments.output == "json":
-        told = {"argv": argv, "cwd": plan.cwd, "env": env, "unset": list(plan.env.unset), "files": list(plan.files)}
-        streams.out.line(json.dumps({"format_version": 1, **told}, sort_keys=True, ensure_ascii=False))
-        return DONE
-    rows = [
-        shlex.join(argv),
-        f"in     {plan.cwd}",
-        *(f"set    {name}" for name in env),
-        *(f"unset  {name}" for name in plan.env.unset),
-        *(f"file   {path}" for path in plan.files),
-    ]
-    for row in rows:
-        streams.out.line(visible(row))
-    return DONE
