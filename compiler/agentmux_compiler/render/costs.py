@@ -17,11 +17,13 @@ SESSIONS = {
     "resume": "one that goes on",
     "text": "the text",
 }
-CENT = 0.01
+CENT, LEAST = 0.01, 0.0001
 
 
 def dollars(usd: float) -> str:
     """`$1.25`, or four places of less than a cent."""
+    if 0 < usd < LEAST:
+        return f"less than ${LEAST}"
     return f"${usd:,.2f}" if usd >= CENT or not usd else f"${usd:,.4f}"
 
 
@@ -77,6 +79,8 @@ def terms(plans: Iterable[PlanDiff]) -> list[str]:
     plans = list(plans)
     priced = {plan.price_as_of for plan in plans if plan.price_as_of and _has(plan, "usd")}
     found = [f"Dollars: list prices of {day}, a write instead of a read." for day in sorted(priced)]
+    unpriced = sum(_loses(plan) and not _has(plan, "usd") for plan in plans)
+    found += [f"No price is known for the model of {count(unpriced, 'plan')}."] if priced and unpriced else []
     rates = {plan.prefill_rate for plan in plans if plan.prefill_rate and _has(plan, "prefill_seconds")}
     found += [f"Seconds: {rate:,g} tokens prefilled a second, as the project states." for rate in sorted(rates)]
     for certainty in dict.fromkeys(plan.certainty for plan in plans if plan.certainty and _known(plan)):
@@ -90,6 +94,10 @@ def terms(plans: Iterable[PlanDiff]) -> list[str]:
 
 def _has(plan: PlanDiff, field: str) -> bool:
     return any(each is not None and getattr(each, field) for each in plan.scenarios.values())
+
+
+def _loses(plan: PlanDiff) -> bool:
+    return any(each is not None and each.lost for each in plan.scenarios.values())
 
 
 def _known(plan: PlanDiff) -> bool:
