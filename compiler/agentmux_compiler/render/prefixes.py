@@ -12,7 +12,7 @@ from agentmux_compiler.render.visible import head, padded, visible, with_white_s
 from agentmux_compiler.render.words import count, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from agentmux_compiler.render import View
     from agentmux_compiler.render.causes import Cause
@@ -26,13 +26,14 @@ FOLDED = {
     "new": "new: the baseline does not hold them yet",
     "removed": "removed: only the baseline holds them",
 }
+ACCEPTED = {"new": "new: the baseline did not hold them before"}
 VERDICTS = ("broken", "kept", "new", "removed", "unchanged")
 
 
 def prefix_report(report: DiffReport, view: View) -> str:
     """Blocks for what broke, what was kept, what is new or gone; then one line that counts them all."""
     blocks = [_broken(cause, view) for cause in causes(report.plans)]
-    blocks += _folded(report.plans, view)
+    blocks += _folded(report.plans, view, FOLDED | ACCEPTED if view.accepted else FOLDED)
     return "\n".join("".join(f"{line}\n" for line in block) for block in (*blocks, _summary(report, view)))
 
 
@@ -147,9 +148,9 @@ def _notes(cause: Cause) -> Iterator[str]:
         yield f"{up_to}{count(max(masked), 'more change')} behind it cost{'s' * (max(masked) == 1)} nothing more"
 
 
-def _folded(plans: Sequence[PlanDiff], view: View) -> Iterator[list[str]]:
+def _folded(plans: Sequence[PlanDiff], view: View, titles: Mapping[str, str]) -> Iterator[list[str]]:
     """Plans that need no block of their own: kept, new and removed ones."""
-    for verdict, title in FOLDED.items():
+    for verdict, title in titles.items():
         found = [plan for plan in plans if plan.verdict == verdict]
         rows = [visible(row) for row in (map(named, found) if verdict == "kept" else _by_agent(found))]
         if rows:
