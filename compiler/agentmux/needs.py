@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.user_files import NotAddableError, add, agreed, stands, taken_back
+from agentmux.user_files import ContraryError, NotAddableError, add, agreed, stands, taken_back
 from agentmux_launcher.user_entry import entry_for
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ def _met(launch: Launch, need: Need, person: Callable[[], Person | None], *, all
     try:
         if stands(entry):
             return []
-    except (NotAddableError, OSError, ValueError):
+    except ContraryError:
         return []  # the user has said otherwise
+    except (NotAddableError, OSError, ValueError) as error:
+        return [f"`{entry.file}` is left as it is: {error}", lacks] if allowed else []
     if not allowed and not agreed(launch, f"{lacks}; add it to {entry.file}?", person):
         return [f"{lacks}; `--prepare` adds it to `{entry.file}`"]
     try:

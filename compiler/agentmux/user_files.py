@@ -10,7 +10,7 @@ from agentmux_compiler.render.visible import visible
 from agentmux_compiler.tree import digest
 from agentmux_compiler.writing.disk import write_file
 from agentmux_compiler.writing.lock import exclusive
-from agentmux_compiler.writing.user_entry import NotAddableError, added, holds
+from agentmux_compiler.writing.user_entry import ContraryError, NotAddableError, added, holds
 from agentmux_launcher.managed import home
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def agreed(launch: Launch, question: str, person: Callable[[], Person | None]) -
 
 
 def _text(entry: Entry) -> str:
+    if not entry.file.is_file():
+        raise NotAddableError("it is no file")
     return entry.file.read_bytes().decode()
 
 
-__all__ = ["NotAddableError", "add", "addable", "agreed", "stands", "taken_back"]
+__all__ = ["ContraryError", "NotAddableError", "add", "addable", "agreed", "stands", "taken_back"]

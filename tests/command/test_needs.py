@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,13 +89,36 @@ def test_a_person_is_asked_once(launch, settings, answer, written):
     assert settings.exists() == written
 
 
-@pytest.mark.parametrize("content", [b'{"security": {"auth": {"selectedType": "oauth-personal"}}}', b"{"])
-def test_what_the_user_has_chosen_stays_without_a_word(launch, settings, content):
+def test_what_the_user_has_chosen_stays_without_a_word(launch, settings):
     settings.parent.mkdir()
-    settings.write_bytes(content)
+    settings.write_bytes(content := b'{"security": {"auth": {"selectedType": "oauth-personal"}}}')
 
     assert meet(launch, Terminal("y"), allowed=True) == []
     assert settings.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"{", "it cannot be read: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"[1]", "it is not an object"),
+    ],
+)
+def test_a_file_that_cannot_be_read_stays_and_is_named_where_it_was_to_be_changed(launch, settings, content, why):
+    settings.parent.mkdir()
+    settings.write_bytes(content)
+
+    assert meet(launch, Terminal("y"), allowed=False) == []
+    assert meet(launch, nobody, allowed=True) == [f"`{settings}` is left as it is: {why}", LACKS]
+    assert settings.read_bytes() == content
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with a name")
+def test_what_is_no_file_is_not_waited_for(launch, settings):
+    settings.parent.mkdir()
+    os.mkfifo(settings)
+
+    assert meet(launch, nobody, allowed=True) == [f"`{settings}` is left as it is: it is no file", LACKS]
 
 
 def test_where_the_cli_needs_it_not_nothing_is_said(launch):

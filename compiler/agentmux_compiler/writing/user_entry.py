@@ -18,11 +18,16 @@ class NotAddableError(Exception):
     """The entry cannot stand in the file; the message says why."""
 
 
+class ContraryError(NotAddableError):
+    """The file says the contrary: its user has chosen."""
+
+
 def holds(name: str, text: str, entry: str) -> bool:
     """Whether what an entry says stands in a text already. Numbers are times, which say nothing.
 
     Raises:
-        NotAddableError: the text says the contrary, or is not in the language of the file's `name`.
+        ContraryError: the text says the contrary.
+        NotAddableError: it is not in the language of the file's `name`.
     """
     have, want = _parsed(name, text), _parsed(name, entry)
     return all(_stands(have, leaf) for leaf in _leaves(want))
@@ -89,7 +94,7 @@ def _stands(have: Mapping[str, Any], leaf: Leaf) -> bool:
     value: Any = have
     for key in place:
         if not isinstance(value, dict):
-            raise NotAddableError(f"it has something else at `{'.'.join(place)}`")
+            raise ContraryError(f"it has something else at `{'.'.join(place)}`")
         if key not in value:
             return False
         value = value[key]
@@ -97,7 +102,7 @@ def _stands(have: Mapping[str, Any], leaf: Leaf) -> bool:
         return all(item in value for item in wanted)
     if value == wanted or (_is_number(value) and _is_number(wanted)):
         return True
-    raise NotAddableError(f"it has something else at `{'.'.join(place)}`")
+    raise ContraryError(f"it has something else at `{'.'.join(place)}`")
 
 
 def _is_number(value: Any) -> bool:
