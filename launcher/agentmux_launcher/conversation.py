@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WELL, FAILED, DENIED = 0, 1, 5
 _LEFT = 2.0  # seconds for what a CLI left behind
+_ENDING = 0.5  # seconds for what is about to end, since the CLI that it belongs to has
 
 
 class Host(Protocol):
@@ -253,7 +254,7 @@ class Conversation:
     def _sweep(self, leaders: Iterable[Known]) -> None:
         """End what the CLI left behind."""
         run_id = self.controller.launch.run_id
-        for seen in processes.end(lambda: processes.of_run(run_id, leaders), _LEFT):
+        for seen in processes.end(lambda: processes.of_run(run_id, leaders), _LEFT, patience=_ENDING):
             self.event(Notice(_left(seen), "agentmux"))
 
     def _outcome(self) -> Outcome:

@@ -87,13 +87,18 @@ def of_run(run_id: str, leaders: Iterable[Known] = ()) -> list[Seen]:
     return [seen for seen in processes if seen.known.pid in ours]
 
 
-def end(processes: Callable[[], Iterable[Seen]], grace: float) -> list[Seen]:
+def end(processes: Callable[[], Iterable[Seen]], grace: float, *, patience: float = 0.0) -> list[Seen]:
     """End what `processes` finds, politely and after `grace` seconds not; each time what has come meanwhile, too.
+
+    What ends by itself within `patience` seconds is not ended.
 
     Returns:
         Everything that had to be ended.
     """
     found: dict[Known, Seen] = {}
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline and processes():
+        time.sleep(_STEP)
     for number in _SIGNALS:
         found = {seen.known: seen for seen in processes()} | found
         left = [known for known in found if send(known, number)]

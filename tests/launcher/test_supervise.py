@@ -192,6 +192,14 @@ def test_what_a_child_left_behind_is_found_and_ended_and_nobody_else(watch, gran
     stranger.wait()
 
 
+def test_what_is_about_to_end_is_let_do_so():
+    child = subprocess.Popen(["sleep", "0.3"], env={"PATH": os.environ["PATH"], "AGENTMUX_RUN_ID": RUN})
+
+    ended = processes.end(lambda: processes.of_run(RUN), 1, patience=30)
+
+    assert (ended, child.wait()) == ([], 0)
+
+
 def test_what_is_of_another_run_is_not_ours(watch):
     run = watch({"spawn": {"seconds": 60, "detach": True}}, {"exit": 0})
     run.to_the_end()
