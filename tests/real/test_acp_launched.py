@@ -134,6 +134,13 @@ class Project:
     def run(self, *words):
         return self.end(self.start(*words))
 
+    def stop(self):
+        """End what runs, from another shell."""
+        with Ledger(self.ledger) as ledger:
+            (running,) = ledger.runs()
+        command = [sys.executable, "-m", "agentmux", "stop", running.run_id]
+        subprocess.run(command, cwd=self.folder, env=self.env, check=True, capture_output=True, timeout=60)
+
     def end(self, child):
         """How it ended; nothing that it started is there any more."""
         out, err = child.communicate(timeout=300)
@@ -272,6 +279,7 @@ def test_a_tool_runs_when_a_person_allows_it_once(agent, project):
     assert (ran.code, ran.text) == (0, "Making.Made."), ran.err
     assert here.made
     assert chosen(ran) == ["allow_once"]
+    assert not list(here.folder.rglob("settings.local.json"))  # where Claude keeps what is allowed for good
 
 
 @asking
@@ -285,6 +293,16 @@ def test_a_tool_that_nobody_may_allow_is_denied(agent, project):
     assert chosen(ran) == ["reject_once"]
 
 
+def test_codex_that_may_not_write_is_held_by_its_sandbox_and_asks_nobody(project):
+    (agent,) = [agent for agent in AGENTS if agent.provider == "codex"]
+    here = project(agent, "ask", Answer(text="Making.", tool_calls=(agent.call,)), Answer(text="Not made."))
+
+    ran = here.run(f"{PROMPT} make it")
+
+    assert (ran.code, ran.text, ran.all("permission")) == (0, "Making.Not made.", []), ran.err
+    assert not here.made
+
+
 def chosen(ran):
     """The kinds of options that answered what was asked."""
     return [
@@ -295,18 +313,29 @@ def chosen(ran):
     ]
 
 
-@every
-def test_an_interrupt_in_the_middle_cancels_the_turn_and_leaves_no_process(agent, project):
+@pytest.mark.parametrize(
+    ("agent", "how"),
+    [
+        pytest.param(agent, how, id=f"{agent.provider}-{how}")
+        for agent in AGENTS
+        for how in ("interrupt", "stop")
+        if how == "interrupt" or agent.provider in {"cline", "grok"}
+    ],
+)
+def test_an_end_in_the_middle_cancels_the_turn_and_leaves_no_process(agent, how, project):
     here = project(agent, agent.freely, default=LONG)
     running = here.start(PROMPT)
     assert here.recorder.wait(1, 120)
     time.sleep(3)
     assert here.left
 
-    running.send_signal(signal.SIGINT)
+    if how == "interrupt":
+        running.send_signal(signal.SIGINT)
+    else:
+        here.stop()
     ran = here.end(running)
 
-    assert ran.code == 130, ran.err
+    assert ran.code == {"interrupt": 130, "stop": 143}[how], ran.err
     assert "session/cancel" in [frame.get("method") for frame in here.sent]
     assert ran.text.startswith("Word by word")
     assert [event["stop_reason"] for event in ran.all("end")] == ["interrupted"]
