@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_usage.breaks import Break
@@ -10,10 +11,14 @@ from agentmux_usage.forensics.plans import edit
 from agentmux_usage.forensics.reasons import Case, Cause, cause_of, lifetime_of
 from agentmux_usage.forensics.serving import cost
 from agentmux_usage.forensics.together import beside, shared
+from agentmux_usage.forensics.words import tokens
 
 if TYPE_CHECKING:
     from agentmux_usage.forensics.known import Known
     from agentmux_usage.response import Session
+
+# So many times what was foretold is beyond the errors of what was foretold.
+FAR = 1.5
 
 
 def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
@@ -41,7 +46,15 @@ def _break(step: Step, firsts: list[Step], known: Known) -> Break | None:
     changed = edit(step, known)
     cause = beside(step, firsts) or cause_of(Case(step, changed))
     predicted = changed.predicted(step.expected) if changed and cause.planned else None
-    return _told(step, step.expected, cause, predicted)
+    return _told(step, step.expected, _weighed(cause, step, predicted), predicted)
+
+
+def _weighed(cause: Cause, step: Step, predicted: int | None) -> Cause:
+    """A cause that was to lose far less than was lost says so: it is not all of the reason."""
+    if not predicted or step.lost <= predicted * FAR + step.serving.step:
+        return cause
+    more = f"; that was to lose {tokens(predicted)}, and nothing that was sent explains the others"
+    return replace(cause, evidence=cause.evidence + more)
 
 
 def _unshared(step: Step, known: Known) -> Break | None:

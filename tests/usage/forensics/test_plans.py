@@ -77,7 +77,7 @@ def broken(before, after, provider="qwen", read=6_000, **more):
     ],
 )
 def test_what_changed_between_two_plans_is_named_down_to_its_line(edits, reason, line, evidence):
-    found = broken(plan("qwen"), plan("qwen", **edits))
+    found = broken(plan("qwen"), plan("qwen", **edits), read=12_000)
 
     assert (found.reason, found.line, found.evidence) == (reason, line, f"the plan is another one: {evidence}")
 
@@ -104,6 +104,17 @@ def test_what_was_foretold_stands_beside_what_was_lost():
 
     assert near.predicted == far.predicted
     assert 0 < near.predicted <= 20_000
+
+
+def test_an_edit_that_was_to_lose_far_less_says_that_it_is_not_all_of_the_reason():
+    found = broken(plan("qwen"), plan("qwen", security={"No secrets": "No passwords"}), read=0)
+
+    assert (found.lost, found.reason, found.line) == (14_000, Reason.INSTRUCTIONS, Line("bundles/security.md", 1))
+    assert 0 < found.predicted < 9_000
+    assert found.evidence == (
+        "the plan is another one: `bundles/security.md` was edited (bundles/security.md:1); "
+        f"that was to lose {found.predicted:,} tokens, and nothing that was sent explains the others"
+    )
 
 
 def test_an_edit_that_loses_nothing_explains_only_what_nothing_else_does():
