@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentmux.streams import Streams
 
 WIDTH = 120
+NOTICE = 400  # what a CLI says of itself ends with what to do about it
 
 
 class PlainView:
@@ -91,15 +92,17 @@ def aside(event: Event) -> str | None:
             line = _retry(event)
         case Plan() | Mode() | Compaction():
             line = _of_session(event)
-        case Failure(class_, title, detail):
-            line = f"failed ({class_}): {title}" + (f": {detail}" if detail else "")
+        case Failure(class_, title):
+            line = f"failed ({class_}): {title}" + _evidence(event)
         case Notice(text):
             line = text
         case Unknown(frame):
             line = f"unknown frame: {_json(frame)}"
         case _:
             return None
-    return visible(line) if isinstance(event, Failure) else head(visible(line), WIDTH)
+    if isinstance(event, Failure):
+        return visible(line)
+    return head(visible(line), NOTICE if isinstance(event, Notice) else WIDTH)
 
 
 def _of_session(event: Plan | Mode | Compaction) -> str:
@@ -128,6 +131,15 @@ def used(so_far: Account) -> str | None:
     said = [f"{_count(number)} {what}" for number, what in figures if number is not None]
     money = [] if so_far.usd is None else [f"{so_far.usd:.4f} USD"]
     return f"tokens: {', '.join([*said, *money])}" if said or money else None
+
+
+def _evidence(failure: Failure) -> str:
+    """What it is known by: its words, else how the CLI ended."""
+    if failure.detail:
+        return f": {failure.detail}"
+    if failure.signal is not None:
+        return f" (signal {failure.signal})"
+    return f" (exit code {failure.exit_code})" if failure.exit_code else ""
 
 
 def _retry(event: Retry) -> str:

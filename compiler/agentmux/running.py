@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.ledger import Ledger
     from agentmux_launcher.manifest import LaunchPlan
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGBREAK")
 
 
 @dataclass(frozen=True, slots=True)

@@ -811,3 +811,25 @@ def test_no_run_is_kept_behind_a_link(shell):
         f"error: `{shell.project}/.agentmux/runs` is a link, and nothing is written through one\n"
         "  = help: put a folder in its place\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("plan.json", "{"), ("plan.json", "{}"), ("processes.jsonl", "[]\n"), ("processes.jsonl", "x\n")],
+    [("plan.json", "{"), ("plan.json", "{}"), ("processes.jsonl", "[]\n"), ("processes.jsonl", "x\n")],
+)
+def test_a_folder_that_was_spoiled_is_said_and_how_to_read_its_frames(shell, name, content):
+    shell.script([ALL, answer("codex", "ok")])
+    shell("run", "tester", "Hello")
+    (run,) = shell.runs()
+    folder = shell.project / ".agentmux" / "runs" / run["run_id"]
+    (folder / name).write_text(content, encoding="utf-8")
+
+    code, out, err = shell("tail", run["run_id"])
+
+    assert (code, out) == (2, "")
+    assert err == (
+        f"error: what is kept of `{run['run_id']}` cannot be read\n"
+        f"  = help: `agentmux tail --provider codex {folder}/frames.jsonl` reads what the CLI wrote\n"
+    )
+    assert shell("tail", "--provider", "codex", str(folder / "frames.jsonl"))[:2] == (0, "ok\n")

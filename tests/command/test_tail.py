@@ -203,6 +203,8 @@ def test_the_catalog_and_the_dialects_say_the_same_of_cached_input():
         (Notice("\x1b]0;title\x07words", "stdout"), "\\x1b]0;title\\x07words"),
         (Unknown({"type": "new"}), 'unknown frame: {"type": "new"}'),
         (Failure(FailureClass.AUTH, "refused", ""), "failed (auth): refused"),
+        (Failure(FailureClass.UNKNOWN, "it failed", "", 3), "failed (unknown): it failed (exit code 3)"),
+        (Failure(FailureClass.KILLED, "killed", "", None, 9), "failed (killed): killed (signal 9)"),
         (Session("s"), None),
         (End("end_turn"), None),
     ],
@@ -211,8 +213,9 @@ def test_each_event_has_its_line(event, line):
     assert aside(event) == line
 
 
-def test_a_long_line_is_cut():
-    assert len(aside(Notice("x" * 500, "stdout"))) == 120
+def test_a_long_line_is_cut_and_a_notice_later():
+    assert len(aside(ToolResult("t", ok=False, output="x" * 500))) == 120
+    assert len(aside(Notice("x" * 500, "stdout"))) == 400
 
 
 def test_text_keeps_its_lines_and_tabs_and_nothing_that_drives_a_terminal():

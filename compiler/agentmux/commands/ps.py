@@ -84,7 +84,7 @@ def as_json(run: Run) -> dict[str, Any]:
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    seconds = int((run.ended or time.time()) - run.started)
+    seconds = max(0, int((run.ended or time.time()) - run.started))  # the clock may have been set back
     age = f"{_iso(run.started)} ({seconds // 60}:{seconds % 60:02})"
     frames = "yes" if kept(run) else "no"
     named = (run.run_id, run.agent, run.provider, state(run), age, str(run.pid), frames)

@@ -17,6 +17,7 @@ from agentmux_launcher.frames import Frame, split
 from agentmux_launcher.person import somebody
 from agentmux_launcher.processes import alive
 from agentmux_launcher.reading import ended, replay
+from agentmux_launcher.run_folder import FRAMES
 
 if TYPE_CHECKING:
     import argparse
@@ -51,19 +52,35 @@ def _follow(arguments: argparse.Namespace, streams: Streams) -> int:
     """A run from its beginning on, until it ends."""
     run = find(arguments.file, runs())
     about = About(run.provider, run.agent, run.model, lambda: (run.ended or time.time()) - run.started, _unknown)
-    try:
+    with _kept(run):
         following = Following(Path(run.folder))
-        with _shown(arguments.output, streams, about) as view:
-            _keep_up(run, following, view)
+    with _shown(arguments.output, streams, about) as view:
+        _keep_up(run, following, view)
+    return DONE
+
+
+@contextlib.contextmanager
+def _kept(run: Run) -> Iterator[None]:
+    """Reading what a run left, which others may have removed, spoiled, or written in another version."""
+    try:
+        yield
     except FileNotFoundError as error:
         raise CannotRun(f"the folder of `{run.run_id}` is not there any more") from error
-    return DONE
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        frames = Path(run.folder) / FRAMES
+        remedy = f"`agentmux tail --provider {run.provider} {frames}` reads what the CLI wrote"
+        raise CannotRun(f"what is kept of `{run.run_id}` cannot be read", remedy=remedy) from error
+
+
+def _read_on(run: Run, events: Iterator[Event]) -> Iterator[Event]:
+    with _kept(run):
+        yield from events
 
 
 def _keep_up(run: Run, following: Following, view: View) -> None:
     while True:
         runs_on = run.ended is None and alive(run.launcher)
-        _show(following.more() if runs_on else following.finish(), view)
+        _show(_read_on(run, following.more() if runs_on else following.finish()), view)
         view.output(following.raw)
         view.tick()
         if not runs_on:
