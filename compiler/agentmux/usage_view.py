@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentmux_usage.report import Asked
 
 SHORTEST_ID = 8
+LONGEST_NAME, LONGEST_EVIDENCE = 48, 400
 _NOUNS = {
     "session": "SESSION",
     "turn": "SESSION#TURN",
@@ -128,12 +129,12 @@ def _names(report: Report, rows: Sequence[Row], zone: Zone) -> Iterator[Column]:
     """What names a row; a name that nothing has is left out."""
     of_one = report.by in _OF_ONE
     short = _short_ids([row.key for row in report.rows], turns=report.by == "turn") if of_one else {}
-    keys = (short.get(row.key, row.key) for row in rows)
+    keys = (_cut(short.get(row.key, row.key)) for row in rows)
     if of_one:
         yield Column(("LATEST", *(_minute(row.ended, zone) for row in rows), "total"), right=False)
     yield Column((_NOUNS[report.by], *keys, "" if of_one else "total"), right=False)
     for name, rank in _NAMES if of_one else ():
-        values = [getattr(row, name) for row in rows]
+        values = [_cut(getattr(row, name) or "") for row in rows]
         if any(values):
             yield Column((name.upper(), *(value or words.UNKNOWN for value in values), ""), rank, right=False)
         if name == _NAMES[0][0]:
@@ -144,7 +145,12 @@ def _projects(rows: Sequence[Row]) -> Iterator[Column]:
     """The last name of the folder that each session began in, where they are not all of one."""
     names = [re.split(r"[\\/]", row.folder.rstrip("\\/"))[-1] if row.folder else "" for row in rows]
     if len({*names} - {""}) > 1:
-        yield Column(("PROJECT", *(name or words.UNKNOWN for name in names), ""), 1, right=False)
+        yield Column(("PROJECT", *(_cut(name) or words.UNKNOWN for name in names), ""), 1, right=False)
+
+
+def _cut(name: str) -> str:
+    """A name that leaves room for figures."""
+    return head(visible(name), LONGEST_NAME)
 
 
 def _figures(report: Report, rows: Sequence[Row]) -> Iterator[Column]:
@@ -209,7 +215,7 @@ def _break(each: Break, short: Mapping[str, str], zone: Zone) -> tuple[str, ...]
         words.money(each.usd),
         each.reason.value,
         words.UNKNOWN if each.line is None else f"{each.line.path}:{each.line.line}",
-        each.evidence,
+        head(each.evidence, LONGEST_EVIDENCE),
     )
 
 

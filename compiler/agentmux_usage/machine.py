@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentmux_compiler.render.visible import visible
+from agentmux_usage.grouping import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,7 +167,7 @@ def _break(each: Break, zone: Zone) -> dict[str, Any]:
 def _line(row: Row, zone: Zone) -> list[object]:
     lost = sum(each.lost for each in row.breaks)
     return [
-        row.key,
+        None if row.key == NONE else row.key,
         row.agent,
         row.provider,
         row.model,

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from agentmux_usage.breaks import Break
     from agentmux_usage.response import Response, Session
 
+# So many models are named that no price is known for, with so much of their names.
+NAMED, LONGEST_NAME = 10, 60
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -132,4 +135,6 @@ class Missing:
             names = ", ".join(sorted(self._by_turn))
             yield f"{names}: only whole turns are known, not their calls, so no context and no session size"
         if self._priceless:
-            yield f"no price is known for {', '.join(sorted(self._priceless))}"
+            names = [name[:LONGEST_NAME] for name in sorted(self._priceless)]
+            more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+            yield f"no price is known for {', '.join(names[:NAMED])}{more}"

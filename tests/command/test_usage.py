@@ -466,6 +466,17 @@ def test_sessions_of_several_folders_are_told_by_them(usage, home):
     assert [row.split()[4] for row in rows[:3]] == ["shop", "p", "p"]
 
 
+def test_a_long_name_leaves_room_for_figures(usage, home):
+    with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
+        ledger.begin(run("r9", "tester", "codex", "m" * 5_000, BEGAN + 300_000.0))
+        ledger.turn(*turn("r9", "m" * 5_000, "s3-77aa10fe", BEGAN + 300_000.0))
+
+    for by in ("session", "model"):
+        table = usage("--by", by)[1].partition("\n\n")[0]
+        assert f" {'m' * 47}… " in f" {table}".replace("\n", " ")
+        assert max(map(len, table.splitlines())) < 250
+
+
 def test_a_time_that_leaves_something_out_is_at_least_that(usage, home):
     with Ledger(home / ".agentmux" / "ledger.sqlite3") as ledger:
         ledger.begin(run("r9", "tester", "codex", "gpt-5.5", BEGAN + 300_000.0))

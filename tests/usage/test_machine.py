@@ -103,6 +103,14 @@ def test_a_cell_is_one_line_and_no_formula(text):
     assert cell[:1] not in tuple("=+-@\t")
 
 
+def test_the_group_of_what_has_no_name_has_an_empty_one():
+    nameless = Session("claude", "s1", (Response(**{**LIKE, "agent": None}, time=1.0, tokens=Tokens()),))
+    (grouped,) = build_each([nameless], Asked(), ("agent",))
+    (_, row) = csv.reader(io.StringIO(machine.as_csv(grouped, UTC)))
+
+    assert row[:2] == ["", ""]
+
+
 def test_numbers_below_0_stay_numbers():
     shrunk = Session(
         "claude",

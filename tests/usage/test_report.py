@@ -155,3 +155,11 @@ def test_two_answers_of_one_id_have_each_its_own_break(by):
     report = build([session], Asked(by=by), lambda _: breaks)
 
     assert sorted(each.call for row in report.rows for each in row.breaks) == [2, 4, 5]
+
+
+def test_of_many_models_without_a_price_some_are_named():
+    calls = [response(HOUR * number, f"m{number}", model=f"my-{number:02}" + "x" * 100) for number in range(12)]
+    report = build([Session("claude", "s1", tuple(calls))], Asked())
+
+    names = [f"my-{number:02}" + "x" * 55 for number in range(10)]
+    assert report.notes == (f"no price is known for {', '.join(names)} and 2 more",)
