@@ -135,6 +135,6 @@ class Missing:
             names = ", ".join(sorted(self._by_turn))
             yield f"{names}: only whole turns are known, not their calls, so no context and no session size"
         if self._priceless:
-            names = [name[:LONGEST_NAME] for name in sorted(self._priceless)]
-            more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-            yield f"no price is known for {', '.join(names[:NAMED])}{more}"
+            shown = [name[:LONGEST_NAME] for name in sorted(self._priceless)]
+            more = f" and {len(shown) - NAMED:,} more" if len(shown) > NAMED else ""
+            yield f"no price is known for {', '.join(shown[:NAMED])}{more}"
