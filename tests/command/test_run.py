@@ -816,7 +816,6 @@ def test_no_run_is_kept_behind_a_link(shell):
 @pytest.mark.parametrize(
     ("name", "content"),
     [("plan.json", "{"), ("plan.json", "{}"), ("processes.jsonl", "[]\n"), ("processes.jsonl", "x\n")],
-    [("plan.json", "{"), ("plan.json", "{}"), ("processes.jsonl", "[]\n"), ("processes.jsonl", "x\n")],
 )
 def test_a_folder_that_was_spoiled_is_said_and_how_to_read_its_frames(shell, name, content):
     shell.script([ALL, answer("codex", "ok")])
