@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agentmux import usage_foot
 from agentmux import usage_words as words
 from agentmux.table import table
 from agentmux_compiler.render.paint import Paint
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from agentmux_usage.breaks import Break
     from agentmux_usage.measures import Measures, Report, Row
-    from agentmux_usage.report import Asked
 
 SHORTEST_ID = 8
 LONGEST_NAME, LONGEST_EVIDENCE = 48, 400
@@ -80,13 +80,6 @@ FIGURES = (
     Figure("OUTPUT", "output", words.tokens, 6),
     Figure("COST", "usd", words.money),
 )
-_MEANINGS = {
-    "PREFILL": "input of all calls",
-    "HITS": "of it from the cache",
-    "PREFILLED": "of it not",
-    "RATIO": "how often over the session was read",
-    "LOST": "read anew though it was stored",
-}
 _OF_ONE = ("session", "turn")
 # A sum of these over several sessions says nothing to people.
 _OF_SESSIONS = {"context_start", "session_size", "added"}
@@ -101,8 +94,8 @@ def text(report: Report, shown: Shown) -> str:
     if shown.breaks:
         parts.append(_breaks(report, shown))
     foot = [f"a wider terminal also shows {', '.join(left)}"] if left else []
-    foot += _foot(report, rows, shown)
-    foot.append(_legend(made.partition("\n")[0].split()))
+    foot += usage_foot.foot(report, rows, shown.zone, breaks=shown.breaks)
+    foot.append(usage_foot.legend(made.partition("\n")[0].split()))
     parts.append("".join(f"{visible(line)}\n" for line in foot))
     return "\n".join(parts)
 
@@ -131,7 +124,7 @@ def _names(report: Report, rows: Sequence[Row], zone: Zone) -> Iterator[Column]:
     short = _short_ids([row.key for row in report.rows], turns=report.by == "turn") if of_one else {}
     keys = (_cut(short.get(row.key, row.key)) for row in rows)
     if of_one:
-        yield Column(("LATEST", *(_minute(row.ended, zone) for row in rows), "total"), right=False)
+        yield Column(("LATEST", *(words.minute(row.ended, zone) for row in rows), "total"), right=False)
     yield Column((_NOUNS[report.by], *keys, "" if of_one else "total"), right=False)
     for name, rank in _NAMES if of_one else ():
         values = [_cut(getattr(row, name) or "") for row in rows]
@@ -161,11 +154,6 @@ def _figures(report: Report, rows: Sequence[Row]) -> Iterator[Column]:
             yield Column((figure.head, *(_figure(each, figure) for each in every)), figure.rank)
 
 
-def _legend(heads: Sequence[str]) -> str:
-    """What the heads mean that say little by themselves."""
-    return "; ".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in heads)
-
-
 def _short_ids(keys: Sequence[str], *, turns: bool = False) -> dict[str, str]:
     """As much of each id as tells it from the others; the number of a turn stays."""
     ids = {key: key.rpartition("#")[::2] if turns else (key, "") for key in keys}
@@ -177,12 +165,7 @@ def _short_ids(keys: Sequence[str], *, turns: bool = False) -> dict[str, str]:
 
 
 def _figure(measures: Measures, figure: Figure) -> str:
-    return _at_least(figure.show(getattr(measures, figure.name)), measures, figure.name)
-
-
-def _at_least(value: str, measures: Measures, name: str) -> str:
-    """A figure, with `+` where some response does not state it."""
-    return f"{value}+" if name in measures.partial and value != words.UNKNOWN else value
+    return words.at_least(figure.show(getattr(measures, figure.name)), measures, figure.name)
 
 
 def _lost(breaks: Sequence[Break]) -> str:
@@ -207,7 +190,7 @@ def _breaks(report: Report, shown: Shown) -> str:
 
 def _break(each: Break, short: Mapping[str, str], zone: Zone) -> tuple[str, ...]:
     return (
-        _minute(each.time, zone),
+        words.minute(each.time, zone),
         short[each.session_id],
         str(each.turn),
         words.tokens(each.lost),
@@ -217,70 +200,3 @@ def _break(each: Break, short: Mapping[str, str], zone: Zone) -> tuple[str, ...]
         words.UNKNOWN if each.line is None else f"{each.line.path}:{each.line.line}",
         head(each.evidence, LONGEST_EVIDENCE),
     )
-
-
-def _foot(report: Report, rows: Sequence[Row], shown: Shown) -> Iterator[str]:
-    """What the figures are of, and what they rest on."""
-    hidden = len(report.rows) - len(rows)
-    if hidden:
-        yield f"{count(hidden, 'more row')}: `--limit 0` shows all"
-    yield f"{range_of(report, shown.zone)}, {report.zone}; {count(report.total.sessions, 'session')}"
-    yield from _time(report)
-    yield from _money(report)
-    shown_figures = {"seconds_cached", "seconds_uncached", *(figure.name for figure in FIGURES)}
-    if any(shown_figures.intersection(each.partial) for each in (report.total, *(row.measures for row in rows))):
-        yield "+ is at least: not every response states it"
-    lost = [each for row in report.rows for each in row.breaks]
-    if lost and not shown.breaks:
-        sum_of_it = words.tokens(sum(each.lost for each in lost))
-        paid = [each.usd for each in lost if each.usd is not None]
-        cost = f" ({words.money(sum(paid))}{'' if len(paid) == len(lost) else '+'})" if paid else ""
-        yield f"{count(len(lost), 'broken cache')} lost {sum_of_it} tokens{cost}: `--breaks` says which and why"
-    yield from (f"note: {note}" for note in report.notes)
-    if report.sources:
-        yield f"read: {', '.join(report.sources)}"
-
-
-def range_of(report: Report | Asked, zone: Zone) -> str:
-    """The time that a report is of."""
-    since, until = (None if each is None else _minute(each, zone) for each in (report.since, report.until))
-    if since is None and until is None:
-        return "all time"
-    return f"{'from the beginning' if since is None else f'from {since}'} to {'now' if until is None else until}"
-
-
-def _time(report: Report) -> Iterator[str]:
-    cached, uncached = report.total.seconds_cached, report.total.seconds_uncached
-    if cached is not None and uncached is not None:
-        rates = f"{report.prefill_rate:,g} tokens a second read and {report.decode_rate:,g} written"
-        said = (words.duration(cached), words.duration(uncached))
-        names = ("seconds_cached", "seconds_uncached")
-        with_it, without = (_at_least(text, report.total, name) for text, name in zip(said, names, strict=True))
-        yield f"time: {with_it} with the cache, {without} without, at {rates}"
-
-
-def _money(report: Report) -> Iterator[str]:
-    said = report.total.usd_reported
-    beside = "" if said is None else f"the CLIs themselves say {words.money(said)} for what they price"
-    if report.price_as_of is not None:
-        yield f"cost: by the prices of {report.price_as_of}" + (f"; {beside}" if beside else "")
-    elif beside:
-        yield f"cost: {beside}"
-
-
-def _minute(seconds: float, zone: Zone) -> str:
-    return zone.local(seconds).strftime("%Y-%m-%d %H:%M")
-
-
-def _filters(asked: Asked) -> list[tuple[str, frozenset[str]]]:
-    return [(what, names) for what, names in (("agent", asked.agents), ("provider", asked.providers)) if names]
-
-
-def nothing(asked: Asked, looked: Sequence[str]) -> Iterator[str]:
-    """What to say where there is nothing to show: where it was looked, and what would fill it."""
-    open_range = asked.since is None and asked.until is None
-    named = [f"{what} {' or '.join(f'`{visible(name)}`' for name in sorted(names))}" for what, names in _filters(asked)]
-    of_them = f" of {' and '.join(named)}" if named else ""
-    yield f"no sessions to show{of_them}" + ("" if open_range else f" {range_of(asked, asked.zone)}, {asked.zone.name}")
-    yield from (f"  looked in {head(visible(place), 160)}" for place in looked)
-    yield "  `agentmux run AGENT PROMPT` fills the ledger; `--import PATH` reads transcripts from elsewhere"

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentmux_usage.measures import Measures
+    from agentmux_usage.zone import Zone
+
 UNKNOWN = "-"
 _STEPS = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 _SMALLEST = 0.0001
@@ -45,6 +51,16 @@ def duration(seconds: float | None) -> str:
         return f"{whole} s" if seconds >= 1 else f"{seconds:.1f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"  # noqa: PLR2004
+
+
+def at_least(value: str, measures: Measures, name: str) -> str:
+    """A figure, with `+` where some response does not state it."""
+    return f"{value}+" if name in measures.partial and value != UNKNOWN else value
+
+
+def minute(seconds: float, zone: Zone) -> str:
+    """A time of day in a zone."""
+    return zone.local(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def _three(value: float) -> str:

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux import usage_memo, usage_view
+from agentmux import usage_foot, usage_memo, usage_view
 from agentmux.errors import DONE
 from agentmux.usage_options import asked_of
 from agentmux.usage_sources import Found, found
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     else:
         rows = _said(arguments, asked, there, streams)
     if not rows:
-        for line in usage_view.nothing(asked, there.looked):
+        for line in usage_foot.nothing(asked, there.looked):
             streams.err.line(line)
     return DONE
 
