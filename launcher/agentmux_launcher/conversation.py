@@ -82,6 +82,7 @@ class Conversation:
         self._failure: Failure | None = None
         self._denied = False
         self._closing = not host.chat
+        self._person = host.person
         self._prompted = False
         self._told = False
         self._stopped: int | None = None
@@ -194,14 +195,16 @@ class Conversation:
             self._stopped = error.exit_code
 
     def _typed(self, line: str | None) -> None:
-        self._closing = self._closing or line is None
+        if line is None:
+            self._closing, self._person = True, False
         if self._asked is not None and self._questions:
             asked = self._questions[0]
-            decision = permission.UNANSWERED if line is None else permission.from_line(line, asked)
-            if decision is None:
-                self._host.question(asked)
-            else:
+            if line is None:
+                self._asked = None  # `_answer` denies it, and all that is asked from now on
+            elif decision := permission.from_line(line, asked):
                 self._decide(asked, decision)
+            else:
+                self._host.question(asked)
         elif self._host.chat and line and line.strip():
             self._say(line)
             self._prompted = False
@@ -213,7 +216,7 @@ class Conversation:
         while self._questions and self._asked is None:
             asked = self._questions[0]
             mode = self.controller.launch.plan.permission
-            decision = permission.by_policy(asked, mode, person=self._host.person)
+            decision = permission.by_policy(asked, mode, person=self._person)
             if decision is None:
                 self._asked = asked.id
                 self._host.question(asked)
@@ -234,7 +237,7 @@ class Conversation:
             self._questions.remove(each)
         if self._asked == event.id:
             self._asked = None
-        alone = not waiting and not event.options and not self._host.person
+        alone = not waiting and not event.options and not self._person
         if alone and event.chosen != "cancelled" and permission.counts(event, self.controller.launch.plan.permission):
             self._denied = True
 

@@ -157,6 +157,35 @@ def test_what_was_typed_before_a_question_does_not_answer_it(shell, terminal):
     assert response == {"behavior": "deny", "message": "not yet"}
 
 
+def test_who_leaves_at_a_question_is_asked_no_other(shell, terminal):
+    asked = [ask("Bash", {"command": f"touch {name}"}) for name in "xyz"]
+    answered = [step for question in asked for step in (question, LINE)]
+    shell.script([LINE, {"frames": [INIT]}, *answered, said("Then not."), {"frames": [RESULT]}, ALL])
+    here = terminal("run", "reviewer", "Hello")
+    here.sees("[reason] no\n> ")
+    here.until(lambda: here.echoes)
+    here.types("\x04")
+
+    assert here.ends() == 5
+    said_no = [json.loads(line)["response"]["response"]["behavior"] for line in shell.notes()["stdin"][1:4]]
+    assert said_no == ["deny", "deny", "deny"]
+
+
+def test_lines_that_are_pasted_are_one_turn(shell, terminal):
+    shell.script([LINE, {"frames": [INIT]}, said("Both."), {"frames": [RESULT]}, ALL])
+    here = terminal("run", "reviewer", width=100)
+    here.until(lambda: here.paper.lines == ["> "] and here.echoes)
+    here.types("first\n\tsecond\n")
+    here.sees("Both.")
+    here.until(lambda: here.echoes)
+    here.types("\x04")
+
+    assert here.ends() == 0
+    turn = json.loads(shell.notes()["stdin"][0])["message"]["content"][0]["text"]
+    assert turn.endswith("\n\nfirst\n\tsecond")
+    assert here.paper.lines[:3] == ["> first", "\tsecond", "Both."]
+
+
 def test_a_failure_ends_it(shell, terminal, snapshot):
     recording = (RECORDINGS / "claude" / "err401.jsonl").read_text(encoding="utf-8")
     shell.script([LINE, {"text": recording}, {"exit": 1}])
