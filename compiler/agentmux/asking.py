@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.render.visible import head, visible
-from agentmux_launcher.permission import LEAVE_PLAN, QUESTION
+from agentmux_launcher.permission import LEAVE_PLAN, QUESTION, lasting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PROMPT = "> "
 LONGEST_SHOWN = 2_000
+LONGEST_GRANT = 60
 
 
 class Asking:
@@ -64,8 +65,8 @@ def lines(asked: Permission) -> Iterator[str]:
     yield head(visible(f"{asked.tool} wants to run: {_shown(asked, given)}"), LONGEST_SHOWN)
     if asked.reason:
         yield visible(f"  {asked.reason}")
-    always = any(option.kind == "allow_always" for option in asked.options)
-    yield f"y: once, {'a: always in this session, ' if always else ''}n [reason]: no"
+    always = lasting(asked)
+    yield f"y: once, {f'a: {head(visible(always), LONGEST_GRANT)}, ' if always else ''}n [reason]: no"
 
 
 def _shown(asked: Permission, given: Mapping[str, object]) -> str:

@@ -43,6 +43,14 @@ def counts(asked: Permission, permission: str) -> bool:
     return asked.tool != QUESTION and not (asked.tool == LEAVE_PLAN and permission == "plan")
 
 
+def lasting(asked: Permission) -> str | None:
+    """What the answer `always` grants, in the CLI's own words where it has some; None where it cannot be given."""
+    option = next((option for option in asked.options if option.kind == "allow_always"), None)
+    if option is None:
+        return None
+    return "always in this session" if option.id == option.kind or not option.name else f"always: {option.name}"
+
+
 def from_line(line: str, asked: Permission) -> Decision | None:
     """What a person typed, as an answer; None where it is none."""
     word, _, rest = line.strip().partition(" ")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from agentmux.live.words import one_line
 from agentmux_compiler.render.visible import TAB, cells, head, visible
-from agentmux_launcher.permission import LEAVE_PLAN, QUESTION
+from agentmux_launcher.permission import LEAVE_PLAN, QUESTION, lasting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BAR = "  │ "
 MOST = 60  # rows of what is asked
+LONGEST_GRANT = 40
 TOO_LONG = 2_000  # lines of a change that are still compared
 OLD, NEW = ("old_string", "oldText", "old_text"), ("new_string", "newText", "new_text", "content")
 PLACES = ("file_path", "filePath", "path")
@@ -36,12 +37,12 @@ def question(asked: Permission, width: int) -> list[Text]:
     plan = asked.tool == LEAVE_PLAN
     title = "leave plan mode and do this?" if plan else f"{visible(asked.tool or 'a tool')} wants to run"
     body = _lines(str(given.get("plan", ""))) if plan else _body(asked.input)
-    always = any(option.kind == "allow_always" for option in asked.options)
+    always = lasting(asked)
     reason = [(one_line(asked.reason), "dim")] if asked.reason else []
     return [
         Text.assemble(("? ", "bold yellow"), (head(title, max(8, width - 3)), "bold")),
         *_barred([*body, *reason], width),
-        *_keys("y once", *(["a always in this session"] if always else []), "n [reason] no"),
+        *_keys("y once", *([f"a {head(visible(always), LONGEST_GRANT)}"] if always else []), "n [reason] no"),
     ]
 
 

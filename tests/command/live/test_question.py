@@ -29,6 +29,19 @@ def test_a_command_is_shown_whole_with_all_that_comes_with_it():
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [
+        (ALWAYS, "a always in this session"),
+        (PermissionOption("1", "allow_always", "Allow in\nproject: echo *"), "a always: Allow in\\nproject: echo *"),
+        (PermissionOption("1", "allow_always", ""), "a always in this session"),
+        (PermissionOption("1", "allow_always", "long " * 9), "a always: long long long long long long l…"),
+    ],
+)
+def test_what_is_granted_for_longer_is_said_in_the_words_of_its_cli(option, key):
+    assert asked("Bash", {"command": "ls"}, options=(ONCE, option))[-1] == f"  y once · {key} · n [reason] no"
+
+
 def test_an_edit_is_shown_as_a_change():
     given = {"file_path": "a.py", "old_string": "one\ntwo\nthree", "new_string": "one\n2\nthree", "replace_all": True}
     assert asked("Edit", given) == [
