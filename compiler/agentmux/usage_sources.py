@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux.broken_ledger import unreadable
 from agentmux.clis import shown
 from agentmux.errors import CannotRun
 from agentmux_launcher import managed
-from agentmux_launcher.ledger import Ledger, LedgerError, path_of
+from agentmux_launcher.ledger import LedgerError, path_of
 from agentmux_usage.breaks import Break
-from agentmux_usage.from_ledger import Kept, read
+from agentmux_usage.from_ledger import Kept, opened, read
 from agentmux_usage.joined import joined
 from agentmux_usage.response import Session
 
@@ -135,10 +136,7 @@ def _kept(ledger: Path) -> Kept:
     try:
         return read(ledger)
     except LedgerError as error:
-        remedy = "if it is broken beyond repair, move it away: the next run makes a new one"
-        if "newer agentmux" in str(error):
-            remedy = "use that version, or a later one: `pip install --upgrade agentmux-cli`"
-        raise CannotRun(f"the ledger cannot be read: {error}", remedy=remedy) from error
+        raise unreadable(error) from error
 
 
 def _own(environ: Mapping[str, str], index: Path) -> Sequence[Source]:
@@ -166,8 +164,8 @@ def _breaks(kept: Callable[[], Kept], asked: Asked, ledger: Path) -> Callable[[S
         sessions = [session for session in joined(kept(), ()) if asked.of(session).responses]
         if not sessions:
             return NOTHING
-        with Ledger(ledger) as opened:
-            return known_of(sessions, opened)
+        with opened(ledger) as here:
+            return known_of(sessions, here)
 
     def breaks_of(session: Session) -> Sequence[Break]:
         from agentmux_usage.forensics import find_breaks  # noqa: PLC0415  as above

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux_launcher.ledger import Ledger, LedgerError, Run
@@ -13,7 +16,6 @@ from agentmux_usage.response import Kind, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from agentmux_launcher.ledger import Turn, UsageRow
 
@@ -35,11 +37,39 @@ def read(path: Path) -> Kept:
     if not path.exists():
         return Kept()
     try:
-        with Ledger(path) as ledger:
+        with opened(path) as ledger:
             runs, vendors = ledger.runs(), ledger.vendors()
             return Kept(tuple(runs), tuple(_responses(runs, ledger.turns(), ledger.usage(), vendors)))
     except sqlite3.Error as error:
         raise LedgerError(f"`{path}`: {error}") from error
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[Ledger]:
+    """A ledger that is there; where this user may not write it, a copy of it, since opening one may change it.
+
+    Raises:
+        LedgerError: it cannot be read.
+    """
+    with contextlib.ExitStack() as stack:
+        if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+            import tempfile  # noqa: PLC0415  only for a copy
+
+            path = _copied(path, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agentmux-"))))
+        yield stack.enter_context(Ledger(path))
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """The file, and what was written last and still stands beside it."""
+    import shutil  # noqa: PLC0415  only for a copy
+
+    try:
+        shutil.copyfile(path, folder / path.name)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(path.with_name(f"{path.name}-wal"), folder / f"{path.name}-wal")
+    except OSError as error:
+        raise LedgerError(f"`{path}`: {(error.strerror or str(error)).lower()}") from error
+    return folder / path.name
 
 
 def _responses(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
+import sys
 from dataclasses import replace
 
 import pytest
@@ -196,3 +198,23 @@ def test_a_ledger_without_its_tables_is_said(path):
 
     with pytest.raises(LedgerError, match="no such table: usage"):
         read(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+def test_a_ledger_that_may_only_be_read_is_read_and_stays_as_it_is(tmp_path):
+    path = tmp_path / "home" / "ledger.sqlite3"
+    with Ledger(path) as made:
+        made.begin(RUN)
+        made.turn(turn("r1", 1, (5, 0, 0, 0, 7)))
+    told, data = read(path), path.read_bytes()
+    assert len(told.responses) == 1
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        if os.access(path, os.W_OK):
+            pytest.skip("needs a user who may not write all")
+        assert read(path) == told
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+        assert path.read_bytes() == data
+    finally:
+        path.parent.chmod(0o700)
