@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 FACTS = "transcripts.json"
+_FACTS = 5  # of each provider
 _FOLDER = ("config_dir", "config_folder")
 _NAMED = ("**/*.jsonl", "**/*.json")
 _HEAD = 1 << 18
@@ -95,9 +96,11 @@ def _facts(kept: Path | None) -> list[Any]:
     texts = {name: text_of(name) for name in NAMES}
     telling = [name for name in NAMES if "\ntranscripts:\n" in texts[name]]
     digest = hashlib.sha256("".join(texts[name] for name in telling).encode()).hexdigest()
-    with contextlib.suppress(OSError, ValueError, AttributeError):
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
         if kept is not None and (found := json.loads((kept / FACTS).read_bytes())).get("of") == digest:
-            return list(found["facts"])
+            facts = found["facts"]
+            if {len(each) for each in facts} == {_FACTS}:
+                return list(facts)
     facts = [_fact(name) for name in telling]
     if kept is not None:
         _keep(kept / FACTS, {"of": digest, "facts": facts})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -64,6 +65,16 @@ def test_the_catalogs_facts_are_kept_and_made_again_when_they_are_not_its_own(ho
     for broken in (b"{", b"[]", b'{"of": "another", "facts": []}'):
         (kept / FACTS).write_bytes(broken)
         assert own_sources({"HOME": str(home)}, kept) == fresh
+
+
+@pytest.mark.parametrize("facts", [3, [], [[1, 2]], [7]])
+def test_facts_that_somebody_changed_are_made_again(home, tmp_path, facts):
+    kept = tmp_path / "kept"
+    fresh = own_sources({"HOME": str(home)}, kept)
+    told = json.loads((kept / FACTS).read_bytes())
+    (kept / FACTS).write_text(json.dumps({**told, "facts": facts}), encoding="utf-8")
+
+    assert own_sources({"HOME": str(home)}, kept) == fresh
 
 
 @pytest.mark.parametrize("name", NAMES)
