@@ -68,8 +68,11 @@ BREAKS = (
 )
 
 
-def as_json(sessions: Report, grouped: Report, zone: Zone) -> str:
-    """`sessions` is by session, and `grouped` the same by what was asked for; both may be one."""
+def as_json(sessions: Report, grouped: Report, zone: Zone, limit: int | None = None) -> str:
+    """`sessions` is by session, and `grouped` the same by what was asked for; both may be one.
+
+    `limit` is how many rows of each are told (0 or None: all); totals and calibration are always of all.
+    """
     value = {
         "format_version": FORMAT_VERSION,
         "by": grouped.by,
@@ -81,24 +84,25 @@ def as_json(sessions: Report, grouped: Report, zone: Zone) -> str:
         "price_as_of": grouped.price_as_of,
         "sources": list(grouped.sources),
         "notes": list(grouped.notes),
-        "sessions": [_session(row, zone) for row in sessions.rows],
+        "sessions": [_session(row, zone) for row in sessions.rows[: limit or None]],
         "calibration": [_calibrated(each) for each in _calibration(sessions)],
         "totals": {"sessions": grouped.total.sessions, **_measures(grouped.total)},
     }
     if grouped.by != "session":
-        value["rows"] = [{"key": row.key, "sessions": row.measures.sessions, **_row(row, zone)} for row in grouped.rows]
+        told = grouped.rows[: limit or None]
+        value["rows"] = [{"key": row.key, "sessions": row.measures.sessions, **_row(row, zone)} for row in told]
     return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
 
 
-def as_csv(report: Report, zone: Zone) -> str:
-    """A line for each row of the report."""
-    return _csv(COLUMNS, (_line(row, zone) for row in report.rows))
+def as_csv(report: Report, zone: Zone, limit: int | None = None) -> str:
+    """A line for each row of the report, or for so many."""
+    return _csv(COLUMNS, (_line(row, zone) for row in report.rows[: limit or None]))
 
 
-def breaks_as_csv(report: Report, zone: Zone) -> str:
-    """A line for each break."""
+def breaks_as_csv(report: Report, zone: Zone, limit: int | None = None) -> str:
+    """A line for each break, or for so many."""
     found = [each for row in report.rows for each in row.breaks]
-    return _csv(BREAKS, ([_break(each, zone)[name] for name in BREAKS] for each in found))
+    return _csv(BREAKS, ([_break(each, zone)[name] for name in BREAKS] for each in found[: limit or None]))
 
 
 def _calibration(sessions: Report) -> tuple[Calibration, ...]:

@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -109,6 +110,22 @@ def test_the_group_of_what_has_no_name_has_an_empty_one():
     (_, row) = csv.reader(io.StringIO(machine.as_csv(grouped, UTC)))
 
     assert row[:2] == ["", ""]
+
+
+def test_a_limit_cuts_rows_and_nothing_that_is_of_all():
+    first, second = (
+        Session("claude", name, tuple(replace(each, session_id=name) for each in SESSION.responses))
+        for name in ("s1", "s2")
+    )
+    breaks = {name: replace(BREAK, session_id=name, predicted=17_000) for name in ("s1", "s2")}
+    (report,) = build_each([first, second], Asked(), ("session",), lambda session: [breaks[session.session_id]])
+
+    whole, cut = (json.loads(machine.as_json(report, report, UTC, limit)) for limit in (0, 1))
+    assert [len(each["sessions"]) for each in (whole, cut)] == [2, 1]
+    assert {**cut, "sessions": whole["sessions"]} == whole
+    assert whole["calibration"][0]["breaks"] == 2
+    for write in (machine.as_csv, machine.breaks_as_csv):
+        assert write(report, UTC, 1).splitlines() == write(report, UTC).splitlines()[:2]
 
 
 def test_numbers_below_0_stay_numbers():

@@ -68,18 +68,14 @@ def _reports(groupings: tuple[By, ...], asked: Asked, there: Found) -> Sequence[
 
 
 def _shown(arguments: argparse.Namespace, asked: Asked, reports: Sequence[Report], streams: Streams) -> str:
-    sessions, grouped = (_limited(each, arguments.limit) for each in (reports[0], reports[-1]))
+    sessions, grouped = reports[0], reports[-1]
     if arguments.format == "json":
-        return machine.as_json(sessions, grouped, asked.zone)
+        return machine.as_json(sessions, grouped, asked.zone, arguments.limit)
     if arguments.format == "csv":
-        return (machine.breaks_as_csv if arguments.breaks else machine.as_csv)(grouped, asked.zone)
+        return (machine.breaks_as_csv if arguments.breaks else machine.as_csv)(grouped, asked.zone, arguments.limit)
     if not grouped.rows:
         return ""
     limit = ROWS if arguments.limit is None else arguments.limit
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     shown = usage_view.Shown(asked.zone, Paint(streams.out.color), limit, width, breaks=arguments.breaks)
-    return usage_view.text(reports[-1], shown)
-
-
-def _limited(report: Report, limit: int | None) -> Report:
-    return replace(report, rows=report.rows[:limit]) if limit else report
+    return usage_view.text(grouped, shown)
