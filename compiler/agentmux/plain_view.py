@@ -12,6 +12,7 @@ from agentmux_launcher.events import (
     End,
     Event,
     Failure,
+    FailureClass,
     Mode,
     Notice,
     Permission,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from agentmux.streams import Streams
 
 WIDTH = 120
+OURS = {FailureClass.INTERRUPTED, FailureClass.TIMEOUT}  # how such a CLI ended is our doing
 NOTICE = 400  # what a CLI says of itself ends with what to do about it
 
 
@@ -137,6 +139,8 @@ def _evidence(failure: Failure) -> str:
     """What it is known by: its words, else how the CLI ended."""
     if failure.detail:
         return f": {failure.detail}"
+    if failure.class_ in OURS:
+        return ""
     if failure.signal is not None:
         return f" (signal {failure.signal})"
     return f" (exit code {failure.exit_code})" if failure.exit_code else ""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 VERSION = 2
 _BUSY = 30.0  # seconds that one writer waits for others
 _PAUSE = 0.05
+_PRIMARY = 0xFF  # what an error code of SQLite means, without its detail
+_FOR_GOOD = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL}
 
 _TOKENS = """
     input_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, cache_write_1h_tokens INTEGER,
@@ -150,8 +152,8 @@ def _use_wal(connection: sqlite3.Connection) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if time.monotonic() > deadline or _PRIMARY & (error.sqlite_errorcode or 0) in _FOR_GOOD:
                 raise
             time.sleep(_PAUSE)
         else:

@@ -399,6 +399,7 @@ def test_what_is_left_of_a_run_whose_launcher_was_killed_is_ended_by_stop_too(sh
     assert code == 0
     assert f"(process {run['child_pid']})" in err
     assert processes.of_run(run["run_id"]) == []
+    assert shell("stop", run["run_id"])[2] == f"`{run['run_id']}` has ended before\n"
 
 
 def test_many_at_once_lose_nothing(shell):

@@ -204,6 +204,7 @@ def test_the_catalog_and_the_dialects_say_the_same_of_cached_input():
         (Unknown({"type": "new"}), 'unknown frame: {"type": "new"}'),
         (Failure(FailureClass.AUTH, "refused", ""), "failed (auth): refused"),
         (Failure(FailureClass.UNKNOWN, "it failed", "", 3), "failed (unknown): it failed (exit code 3)"),
+        (Failure(FailureClass.INTERRUPTED, "stopped", "", None, 9), "failed (interrupted): stopped"),
         (Failure(FailureClass.KILLED, "killed", "", None, 9), "failed (killed): killed (signal 9)"),
         (Session("s"), None),
         (End("end_turn"), None),

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from agentmux_launcher import processes
+from agentmux_launcher import ledger_schema, processes
 from agentmux_launcher.ledger import FailureRow, Ledger, LedgerError, Run, Session, Turn, UsageRow, path_of
 from agentmux_launcher.manifest import Environment, LaunchPlan, Literal
 
@@ -277,3 +277,26 @@ def test_the_rows_of_all_runs_stand_by_run_and_turn(ledger):
     order = [("r1", 1), ("r1", 2), ("r2", 1), ("r2", 2)]
     assert [(turn.run_id, turn.turn) for turn in ledger.turns()] == order
     assert [(row.run_id, row.input_tokens) for row in ledger.usage()] == order
+
+
+class Full:
+    """A connection to a file on a disk that is full."""
+
+    def __init__(self, code):
+        self.code = code
+        self.asked = 0
+
+    def execute(self, _):
+        self.asked += 1
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = self.code
+        raise error
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_READONLY_DBMOVED])
+def test_what_waiting_does_not_mend_is_not_waited_for(code):
+    full = Full(code)
+    with pytest.raises(sqlite3.OperationalError):
+        ledger_schema._use_wal(full)
+
+    assert full.asked == 1

@@ -47,7 +47,8 @@ def find(name: str, known: Sequence[Run]) -> Run:
 
 def _stop(run: Run, streams: Streams) -> int:
     """Ask its launcher, which knows how; what is left of a run without one is ended from here."""
-    if processes.send(run.launcher, signal.SIGTERM):
+    ran = processes.send(run.launcher, signal.SIGTERM)
+    if ran:
         deadline = time.monotonic() + LONGEST
         while processes.alive(run.launcher) and time.monotonic() < deadline:
             time.sleep(POLL)
@@ -58,6 +59,6 @@ def _stop(run: Run, streams: Streams) -> int:
     left = processes.end(lambda: processes.of_run(run.run_id, leaders), LEFT)
     for seen in left:
         streams.err.line(f"ended what was left of `{run.run_id}`: `{seen.command}` (process {seen.known.pid})")
-    if run.ended is not None and not left:
+    if not ran and not left:
         streams.err.line(f"`{run.run_id}` has ended before")
     return DONE
