@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.render.words import count, number
+from agentmux_compiler.rules import CACHE_KEY_CHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ SESSIONS = {
     "text": "the text",
 }
 CENT, LEAST = 0.01, 0.0001
+MUCH = 1024  # tokens; a cache in steps or with a least size misses less
 
 
 def dollars(usd: float) -> str:
@@ -64,14 +66,36 @@ def _price(scenario: Scenario) -> str:
 def standing_notes(plans: Sequence[PlanDiff]) -> Iterator[str]:
     """What holds for the cost of several plans: text that is never served, causes that come back."""
     for plan in plans:
+        yield from _whole_entries(plan)
         again, other = plan.scenarios.get("relaunch"), plan.scenarios.get("new_prompt")
-        if again and other and again.lost and other.lost == 0 and other.reusable_before is not None:
+        if again and other and again.lost and other.lost == 0 and other.reusable_before:
             yield (
                 f"`{plan.backend}` serves {number(other.reusable_before)} tokens to a session of `{plan.provider}` "
                 "with another prompt, and none of this text, edited or not"
             )
         if plan.usd_per_day:
             yield f"it comes back: {dollars(plan.usd_per_day)} a day for {plan.agent}/{plan.provider}"
+
+
+def _whole_entries(plan: PlanDiff) -> Iterator[str]:
+    """Why a new session pays for far more than what follows the change: the cache holds nothing that ends before it."""
+    again, other = plan.scenarios.get("relaunch"), plan.scenarios.get("new_prompt")
+    other_key = any(change.code == CACHE_KEY_CHANGED.code for change in plan.changes if not change.masked)
+    if other_key or again is None or not again.lost or again.reusable_after is None:
+        return
+    kept, follows = plan.text.tokens_kept, plan.text.tokens_total - plan.text.tokens_kept
+    if min(kept, again.reusable_before or 0) - again.reusable_after <= max(MUCH, follows):
+        return
+    always = ", as one with another prompt does anyway" if other and other.reusable_before == 0 else ""
+    behind = (
+        f"the last one before this change ends at token {number(again.reusable_after)}: a new session pays again for"
+    )
+    ending = (
+        f"{behind} all behind it"
+        if again.reusable_after
+        else "none ends before this change: a new session pays for everything again"
+    )
+    yield f"`{plan.backend}` serves whole entries of its cache only, and {ending}{always}"
 
 
 def terms(plans: Iterable[PlanDiff]) -> list[str]:
