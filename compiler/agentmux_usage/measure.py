@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # Of the server in the measurements that the measures come from: DeepSeek V4.1 Flash on four DGX Spark.
 PREFILL_RATE, DECODE_RATE = 6_200.0, 68.0
 
+# The sum of PREFILL where there is a SIZE to divide it by.
+SIZED = "sized_prefill"
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -65,10 +68,13 @@ class Part:
 def part_of(responses: Sequence[Response]) -> Part:
     """What responses of one session (at least one, in the order of their time) add up to."""
     own = [response for response in responses if response.kind == "main" and not _empty(response)]
+    tokens = _tokens(responses)
+    # What sub-agents alone have read is no reading of a session, whose size is not known then.
+    contexts = {**_contexts(own), SIZED: tokens["cumulative_prefill"]} if own else {}
     return Part(
         session=(responses[0].provider, responses[0].session_id),
         prompts=len({response.turn for response in own if response.turn > 0}),
-        sums={**_tokens(responses), **_money(responses), **(_contexts(own) if own else {})},
+        sums={**tokens, **_money(responses), **contexts},
     )
 
 
@@ -96,7 +102,7 @@ class Measuring:
             session_size=size.tokens,
             added=sums["added"].tokens,
             cumulative_prefill=prefill.tokens,
-            prefill_ratio=_divided(prefill.sure, size.sure),
+            prefill_ratio=_divided(sums[SIZED].sure, size.sure),
             cache_read=read.tokens,
             cache_write=sums["cache_write"].tokens,
             uncached=sums["uncached"].tokens,
@@ -113,7 +119,7 @@ class Measuring:
 
     def _partial(self) -> tuple[str, ...]:
         """The names of the sums that are bounds, and of the times that follow from them."""
-        partial = {name for name, each in self._sums.items() if each.value is not None and not each.whole}
+        partial = {name for name, each in self._sums.items() if each.value is not None and not each.whole} - {SIZED}
         needs = {"seconds_cached": {"prefilled", "output"}, "seconds_uncached": {"cumulative_prefill", "output"}}
         return tuple(sorted(partial | {name for name, counts in needs.items() if counts & partial}))
 

@@ -157,3 +157,12 @@ def test_a_group_of_sessions_is_their_sum():
 def test_of_nothing_nothing_is_known():
     assert measure([], Rates()).turns == 0
     assert measure([[]], Rates()) == measure([], Rates())
+
+
+def test_what_sub_agents_alone_have_read_is_no_reading_of_another_session():
+    alone = Response(**{**LIKE, "session_id": "s2"}, time=0.0, tokens=Tokens(100, 900_000, 0, 0, 5), kind="subagent")
+    own = Response(**LIKE, time=0.0, tokens=Tokens(100, 900, 0, 0, 250), turn=1)
+    found = measure([[own], [alone]], Rates())
+
+    assert (found.cumulative_prefill, found.session_size, found.partial) == (901_100, 1_250, ())
+    assert found.prefill_ratio == 1_000 / 1_250
