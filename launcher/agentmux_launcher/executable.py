@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 30.0  # seconds; some CLIs take eight to print their version
 _TOGETHER = 4
+_LONGEST = 1 << 16
 
 
 class Origin(StrEnum):
@@ -154,6 +156,7 @@ def _started(argv: Sequence[str], environ: Mapping[str, str]) -> subprocess.Pope
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            bufsize=0,  # so that it can be closed while something is waited for
             stderr=subprocess.DEVNULL,
             env=environ,
             start_new_session=True,
@@ -165,11 +168,24 @@ def _started(argv: Sequence[str], environ: Mapping[str, str]) -> subprocess.Pope
 def _answer(child: subprocess.Popen[bytes] | None, deadline: float) -> str | None:
     if child is None:
         return None
-    try:
-        out, _ = child.communicate(timeout=max(0, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
+    words = bytearray()
+    reader = threading.Thread(target=_read, args=(child, words), daemon=True, name="version")
+    reader.start()
+    reader.join(max(0, deadline - time.monotonic()))
+    if reader.is_alive():
         return None
-    return said(out.decode("utf-8", "replace"))
+    if len(words) < _LONGEST:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(max(0, deadline - time.monotonic()))
+    return said(words[:_LONGEST].decode("utf-8", "replace"))
+
+
+def _read(child: subprocess.Popen[bytes], words: bytearray) -> None:
+    """All it says, but no more than a version can take."""
+    assert child.stdout is not None  # noqa: S101  it was asked for
+    with contextlib.suppress(OSError, ValueError):
+        while len(words) < _LONGEST and (data := child.stdout.read(_LONGEST)):
+            words += data
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -164,6 +164,13 @@ def test_what_cannot_be_started_has_no_version(environ, tmp_path):
 
 
 @pytest.mark.skipif(WINDOWS, reason="process groups are POSIX's")
+def test_of_a_cli_that_says_more_than_a_version_the_beginning_is_read(environ, tmp_path):
+    endless = "import os\nos.write(1, b'some 1.2.3\\n')\nwhile True:\n    os.write(1, b'x' * 65536)\n"
+    flood = make(tmp_path, "flood", endless)
+
+    assert version_of(Executable(str(flood), Origin.PATH), ("--version",), environ) == "1.2.3"
+
+
 def test_a_cli_that_does_not_answer_is_ended_with_what_it_started(environ, tmp_path):
     note = tmp_path / "started"
     program = (
