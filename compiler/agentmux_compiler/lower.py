@@ -18,6 +18,7 @@ from agentmux_compiler.lowering.environment import environment
 from agentmux_compiler.lowering.figures import convention_of, own_words
 from agentmux_compiler.lowering.folder_tree import tree_segments
 from agentmux_compiler.lowering.gate import gate_of, needs_of
+from agentmux_compiler.lowering.imports import unseen
 from agentmux_compiler.lowering.mcp import Servers, place_servers
 from agentmux_compiler.lowering.modes import controller_of, mode_of
 from agentmux_compiler.lowering.native import native_segments
@@ -114,6 +115,7 @@ def _draft(site: Site, sites: Sequence[Site], project: Project, tree: Tree) -> _
     found += more
     delivered, more = deliver(site, segments, settings)
     found += [*more, *_text_faults(site, segments, startup, delivered)]
+    found += [fault for file in delivered.files for fault in unseen(site, file.path, segments, tree)]
     skills, more = place_skills(site, tree)
     found += more
     servers, more = place_servers(site)

@@ -68,6 +68,7 @@ UNTRUSTED_SERVER = Rule(
 )
 UNTRUSTED_SKILL = Rule("AMX418", "untrusted-skill", WARNING, "a skill that the CLI lists only in a folder it trusts")
 OPT_OUT_NOT_PASSED = Rule("AMX419", "opt-out-not-passed", WARNING, "an opt-out that no launch can pass to the CLI")
+UNSEEN_IMPORT = Rule("AMX420", "unseen-import", WARNING, "a file that the CLI puts into a text unseen")
 DOUBLED_TEXT = Rule("AMX416", "doubled-text", NOTE, "text that reaches the model twice")
 
 # 5xx: prefix

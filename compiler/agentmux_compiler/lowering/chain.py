@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.agent import Delivery
 from agentmux_compiler.lowered import OutputFile
+from agentmux_compiler.lowering.imports import imported, imports_as
 from agentmux_compiler.lowering.site import below, folders_to, is_committed
 from agentmux_compiler.segment import Segment
+from agentmux_compiler.sources.source_text import decode
 from agentmux_compiler.tree import byte_order, is_utf8
 from agentmux_compiler.writing.header import carries_header
 
@@ -36,6 +38,11 @@ class NativeFile:
     output: OutputFile | None = None
     segments: tuple[Segment, ...] = ()
 
+    @property
+    def text(self) -> str | None:
+        """None where it is not UTF-8."""
+        return decode(self.path, self.content)[0]
+
 
 Outputs = Mapping[str, tuple[OutputFile, tuple[Segment, ...]]]
 
@@ -48,16 +55,39 @@ def chain(site: Site, outputs: Outputs, tree: Tree) -> tuple[NativeFile, ...]:
     present = [
         each for each in there if not _switched_off(facts, each.path, names) and not _replaced(facts, each, there)
     ]
-    return tuple(_in_order(facts, present))
+    return tuple(_with_imports(site, _in_order(facts, present), outputs, tree))
+
+
+def _with_imports(site: Site, files: Iterable[NativeFile], outputs: Outputs, tree: Tree) -> Iterator[NativeFile]:
+    """Each file with those it names behind it, and each of all only once."""
+    seen: set[str] = set()
+
+    def told(file: NativeFile, depth: int) -> Iterator[NativeFile]:
+        if file.path in seen:
+            return
+        seen.add(file.path)
+        yield file
+        for path in imported(site, file.path, file.text or "") if depth else ():
+            found = None if _is_local(path) else _file(path, outputs, tree)
+            yield from told(found, depth - 1) if found and found.text is not None else ()
+
+    facts = imports_as(site, "sections")
+    depth = facts.depth if facts and isinstance(facts.depth, int) else 0
+    for file in files:
+        yield from told(file, depth)
 
 
 def _paths(site: Site, tree: Tree) -> Iterator[str]:
     """Every path that may be read, folder by folder, each once."""
     facts = site.provider.instructions
-    names = [name for name in facts.native if not any(fnmatchcase(name, local) for local in LOCAL_ONLY)]
+    names = [name for name in facts.native if not _is_local(name)]
     for folder in dict.fromkeys((*_folders(site), *_added(site))):
         for name in names:
             yield from _matches(below(folder, name), tree)
+
+
+def _is_local(path: str) -> bool:
+    return any(fnmatchcase(path.rpartition("/")[2], local) for local in LOCAL_ONLY)
 
 
 def _folders(site: Site) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.lowered import PrefixSegment
 from agentmux_compiler.lowering.stripped import as_read
 from agentmux_compiler.segment import Segment, Text
-from agentmux_compiler.sources.source_text import decode
 from agentmux_compiler.writing.header import HEADER, carries_header
 
 if TYPE_CHECKING:
@@ -69,8 +68,8 @@ def _heading(site: Site, file: NativeFile, size: int) -> PrefixSegment:
 
 def _contents(facts: Instructions, file: NativeFile) -> Iterator[PrefixSegment]:
     if file.output is None:
-        text, _ = decode(file.path, file.content)
-        body = Text(text or "", file.path, tuple(range(1, (text or "").count("\n") + 1)))
+        text = file.text or ""
+        body = Text(text, file.path, tuple(range(1, text.count("\n") + 1)))
         yield PrefixSegment("instructions", f"{NATIVE}{file.path}", body, len(body.text.encode()))
         return
     committed = file.path if file.output.committed else ""

@@ -97,6 +97,19 @@ class Arguments(Sourced):
     one_argument_bytes: int | None
 
 
+class Imports(Sourced):
+    """What becomes of `@PATH` in an instruction file.
+
+    `sections`: each imported file follows the one that names it, as one more of the chain, down to `depth` steps; one
+    outside the working directory is left out, and one with an ending of `refused`. `inlined`: its text stands in the
+    place of its name.
+    """
+
+    way: Literal["sections", "inlined"]
+    depth: int | Unknown
+    refused: tuple[str, ...] | Unknown
+
+
 class Instructions(Sourced):
     """Instruction files. `written` is the one agentmux writes; `native` all that it reads by itself in one folder.
 
@@ -107,7 +120,7 @@ class Instructions(Sourced):
     `only_without` maps a name to names whose presence anywhere in the chain switches it off; `instead_of` a name to
     the one it replaces in its folder. `limit` is in bytes over `limit_scope`. `strips` names what the CLI removes.
     `heading` stands before each file (`{path}` is its absolute path, `{relative}` the one from the working directory),
-    `join` between two of them.
+    `join` between two of them. `imports` is null where the CLI makes nothing of a path.
     """
 
     written: str | None
@@ -125,6 +138,7 @@ class Instructions(Sourced):
     strips: tuple[Literal["block-comments", "front-matter", "crlf", "unknown"], ...]
     heading: str
     join: str
+    imports: Imports | Unknown | None
 
 
 class FlagDelivery(Sourced):
