@@ -297,3 +297,16 @@ def test_a_screen_is_the_clis_own(project):
     (turn,) = here.recorder.turns
     assert "PROMPT-SENTINEL hello" in "".join(part.text for part in turn.prompt.parts)
     assert here.left == []
+
+
+def test_what_claude_does_itself_at_ones_word_is_no_failure(project):
+    here = project("claude", of("hello", "a summary"))
+    here.run("Hello")
+
+    compacted, cleared = here.run("--resume", "/compact"), here.run("--resume", "/clear")
+
+    assert [(ran.code, [event["trigger"] for event in ran.all("compaction")]) for ran in (compacted, cleared)] == [
+        (0, ["manual"]),
+        (0, ["clear"]),
+    ]
+    assert compacted.all("failure") == cleared.all("failure") == cleared.all("unknown") == []
