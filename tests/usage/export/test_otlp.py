@@ -266,15 +266,14 @@ def test_no_variable_leads_elsewhere(receiver, session, monkeypatch):
     assert len(receiver.spans) == 7
 
 
-def test_a_redirect_is_not_followed_and_no_success(receiver, session):
-    receiver.status = 302
+@pytest.mark.parametrize(("status", "where"), [(302, "https://elsewhere.example/"), (301, "nowhere"), (304, "nowhere")])
+def test_a_redirect_is_not_followed_and_no_success(receiver, session, status, where):
+    receiver.status = status
 
     with pytest.raises(CannotExport) as refused:
         sent(receiver.url, (session, ()))
 
-    assert refused.value.message == (
-        f"`{receiver.url}` did not take what was sent: it leads to `https://elsewhere.example/`"
-    )
+    assert refused.value.message == (f"`{receiver.url}` did not take what was sent: it leads to `{where}`")
     assert len(receiver.traces) == 1
 
 
