@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agentmux_launcher import permission, processes
@@ -76,6 +76,7 @@ class Conversation:
         self._host = host
         self._record = record
         self._guard = guard
+        self._timeout = timeout
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._questions: deque[Permission] = deque()
         self._asked: str | None = None
@@ -116,6 +117,7 @@ class Conversation:
         self._record.sent(frame)
 
     def event(self, event: Event) -> None:
+        event = self._timed(event)
         self._record.event(event)
         self._host.event(event)
         match event:
@@ -129,6 +131,13 @@ class Conversation:
                 self._failure = None
             case _:
                 pass
+
+    def _timed(self, event: Event) -> Event:
+        """Where it was our time that ran out, the failure says after how long."""
+        if self._stopped != TIMED_OUT or not isinstance(event, Failure) or event.class_ is not FailureClass.TIMEOUT:
+            return event
+        after = f"after {self._timeout:g} second{'' if self._timeout == 1 else 's'}"
+        return replace(event, detail=", ".join([after, *event.detail.splitlines()[:1]]))
 
     def ended(self, child: Child, end: Ended) -> None:
         self._record.ended(end)

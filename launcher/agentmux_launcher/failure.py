@@ -125,7 +125,7 @@ def classify(evidence: Evidence, table: FailureTable) -> Failure | None:
 
 
 def _failure(found: Found, evidence: Evidence, table: FailureTable) -> Failure:
-    words = found.words or "\n".join([line for line in evidence.stderr if table.explains(line)][-SHOWN_TAIL:])
+    words = found.words or _aside(evidence, table)
     retryable = found.means in RETRYABLE
     return Failure(
         found.means,
@@ -136,6 +136,13 @@ def _failure(found: Found, evidence: Evidence, table: FailureTable) -> Failure:
         retryable,
         _retry_after(words) if retryable else None,
     )
+
+
+def _aside(evidence: Evidence, table: FailureTable) -> str:
+    """The end of stderr, where it may say why; whoever ended the CLI needs no reason of its."""
+    if evidence.by in {"stopped", "timed_out"}:
+        return ""
+    return "\n".join([line for line in evidence.stderr if table.explains(line)][-SHOWN_TAIL:])
 
 
 def _retry_after(words: str) -> int | None:

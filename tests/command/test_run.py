@@ -351,12 +351,13 @@ def test_a_dry_run_starts_and_writes_nothing(shell):
 
 
 def test_the_time_runs_out(shell):
-    shell.script([ALL, {"frames": [{"type": "thread.started", "thread_id": "t"}]}, {"wait": True}])
+    beside = {"stderr": "Ignoring 1 permissions.allow entry\n"}
+    shell.script([ALL, {"frames": [{"type": "thread.started", "thread_id": "t"}]}, beside, {"wait": True}])
 
     code, _, err = shell("run", "tester", "Hello", "--timeout", "1")
 
     assert code == 124
-    assert "failed (timeout)" in err
+    assert err.endswith("failed (timeout): the time ran out: after 1 second\n")
 
 
 def test_a_run_is_listed_followed_and_stopped_from_another_shell(shell):
@@ -366,7 +367,7 @@ def test_a_run_is_listed_followed_and_stopped_from_another_shell(shell):
     running = shell.start("run", "tester", "Hello")
     until(lambda: shell.started and shell.notes()["children"])
     (run,) = json.loads(shell("ps", "--format", "json")[1])["runs"]
-    following = shell.start("tail", run["run_id"][:12])
+    following = shell.start("tail", "latest")
     listed = shell("ps")[1].splitlines()
 
     code, out, err = shell("stop", run["run_id"])

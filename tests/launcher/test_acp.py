@@ -613,7 +613,7 @@ def test_the_time_of_a_run_includes_its_beginning(case):
 
     assert case.run(timeout=3) == 124
 
-    assert case.failure.detail.startswith("while `session/new` waited for its answer")
+    assert case.failure.detail == "after 3 seconds, while `session/new` waited for its answer"
 
 
 @pytest.mark.parametrize(

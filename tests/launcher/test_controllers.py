@@ -346,10 +346,11 @@ def test_a_prompt_too_long_for_an_argument_fails_before_the_child(case):
 
 @pytest.mark.parametrize("provider", ["claude", "codex"])
 def test_when_the_time_is_up_the_child_is_stopped_however_deaf(case, provider):
-    case.script([{"ignore": "SIGTERM"}, {"ignore": "SIGHUP"}, READ.get(provider, ALL), {"wait": True}])
+    beside = {"stderr": "Ignoring 1 permissions.allow entry\n"}
+    case.script([{"ignore": "SIGTERM"}, {"ignore": "SIGHUP"}, READ.get(provider, ALL), beside, {"wait": True}])
 
     assert case.run(provider, timeout=1.0) == 124
-    assert case.failure.class_ is events.FailureClass.TIMEOUT
+    assert (case.failure.class_, case.failure.detail) == (events.FailureClass.TIMEOUT, "after 1 second")
     assert case.failure.signal == signal.SIGKILL
 
 

@@ -259,6 +259,11 @@ def test_a_retry_explains_a_run_that_ended_in_the_middle_of_it():
     assert of(exit_code=0, troubles=(retry,), opened=True, spoke=True, closed=True) is None
 
 
+@pytest.mark.parametrize(("by", "detail"), [("timed_out", ""), ("stopped", ""), ("itself", "a line")])
+def test_what_stands_on_stderr_explains_no_end_that_was_ours(by, detail):
+    assert classify(Evidence(signal=9, by=by, stderr=("a line",)), NO_TABLE).detail == detail
+
+
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
