@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentmux_usage.report import Asked
     from agentmux_usage.zone import Zone
 
+_SOURCES = 8
 # Measures of which people see whether something is missing.
 _SHOWN = frozenset(
     {
@@ -62,7 +63,8 @@ def foot(report: Report, rows: Sequence[Row], zone: Zone, *, breaks: bool) -> It
         yield f"{count(len(lost), 'broken cache')} lost {sum_of_it} tokens{cost}: `--breaks` says which and why"
     yield from (f"note: {note}" for note in report.notes)
     if report.sources:
-        yield f"read: {', '.join(report.sources)}"
+        more = f" and {len(report.sources) - _SOURCES:,} more" if len(report.sources) > _SOURCES else ""
+        yield f"read: {', '.join(report.sources[:_SOURCES])}{more}"
 
 
 def range_of(report: Report | Asked, zone: Zone) -> str:

@@ -92,7 +92,10 @@ def stated_rate(given: str | None) -> float | None:
     if given is not None:
         root = project.find(given)
     else:
-        here = Path.cwd()
+        try:
+            here = Path.cwd()
+        except OSError:
+            return None  # somebody has taken the folder away
         root = next((folder for folder in (here, *here.parents) if (folder / project.AGENTS).is_dir()), here)
     try:
         text = (root / SETTINGS).read_text(encoding="utf-8-sig")

@@ -365,6 +365,27 @@ def test_a_ledger_of_a_newer_agentmux_is_not_to_be_moved_away(usage, tmp_path):
     assert err.endswith("\n  = help: use that version, or a later one: `pip install --upgrade agentmux-cli`\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX")
+@pytest.mark.usefixtures("home")
+def test_a_folder_that_is_gone_is_any_folder_too(usage, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    code, out, err = usage()
+    assert (code, err) == (0, "")
+    assert "s1-4c1f9" in out
+
+
+@pytest.mark.usefixtures("home")
+def test_of_many_files_that_are_named_some_are_said(usage, tmp_path):
+    for number in range(10):
+        transcript(tmp_path / f"c{number}" / "s1.jsonl")
+    files = [f"c{number}/s1.jsonl" for number in range(10)]
+
+    assert f"\nread: {', '.join(files[:8])} and 2 more\n" in usage("--import", *files)[1]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
 def test_a_pipe_is_refused_rather_than_empty(usage, tmp_path):
     os.mkfifo(tmp_path / "pipe")
