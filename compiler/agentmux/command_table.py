@@ -126,7 +126,11 @@ COMMANDS = {
         "end a run, from another shell",
         "RUN...",
         options.stop,
-        "It asks the CLI first, then insists. Only processes that are provably of that run are ever signalled.\n",
+        "It asks the CLI first, then insists. Only processes that are provably of that run are ever signalled.\n"
+        "`latest` is the newest run of this project.\n\n"
+        "examples:\n"
+        "  agentmux stop latest\n"
+        "  agentmux stop c52c8928\n",
     ),
     "tail": Command(
         "follow a run, or replay a recording: its answer and events, what it used, why it failed",
@@ -135,7 +139,7 @@ COMMANDS = {
         "text puts the answer on standard output and all else on standard error; json is one event per line, raw the\n"
         "frames.\n\n"
         "examples:\n"
-        "  agentmux tail 20261130-1\n"
+        "  agentmux tail latest\n"
         "  agentmux tail frames.jsonl --provider codex --exit-code 1 --output json\n",
     ),
     "usage": Command(

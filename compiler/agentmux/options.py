@@ -160,13 +160,12 @@ def ps(parser: argparse.ArgumentParser) -> None:
 
 
 def stop(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="its id, or the beginning of it")
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="its id, a part of it, or `latest`")
 
 
 def tail(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="RUN|FILE", help="a run's id or the beginning of it, or what a CLI wrote on its standard output"
-    )
+    text = "a run's id, a part of it, or `latest`; or the file of what a CLI wrote on its standard output"
+    parser.add_argument("file", metavar="RUN|FILE", nargs="?", help=text)
     parser.add_argument("--provider", metavar="P", help="whose CLI it was; for a FILE")
     parser.add_argument("--stderr", metavar="FILE", help="what it wrote on standard error")
     text = "what it ended with; a signal is negative (default: not known)"

@@ -7,13 +7,12 @@ import time
 from typing import TYPE_CHECKING
 
 from agentmux.commands.ps import runs
-from agentmux.errors import DONE, FINDINGS, CannotRun
-from agentmux_compiler.suggest import did_you_mean
+from agentmux.errors import DONE, FINDINGS
+from agentmux.run_names import find, unnamed
 from agentmux_launcher import processes
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from agentmux.streams import Streams
     from agentmux_launcher.ledger import Run
@@ -24,25 +23,11 @@ LEFT = 3.0
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    if not arguments.runs:
+        raise unnamed("stop")
     known = runs()
-    chosen = [find(name, known) for name in arguments.runs]
+    chosen = [find(name, known, arguments.project) for name in arguments.runs]
     return max([_stop(each, streams) for each in chosen], default=DONE)
-
-
-def find(name: str, known: Sequence[Run]) -> Run:
-    """The run of an id, or of the beginning of one.
-
-    Raises:
-        CannotRun: there is none, or more than one.
-    """
-    named = [each for each in known if each.run_id == name]
-    found = named or [each for each in known if name and each.run_id.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise CannotRun(f"`{name}` is the beginning of {len(found)} runs")
-    ids = [each.run_id for each in known]
-    raise CannotRun(f"no run `{name}`", remedy=did_you_mean(name, ids) or "`agentmux ps --all` lists them")
 
 
 def _stop(run: Run, streams: Streams) -> int:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.commands.ps import runs
-from agentmux.commands.stop import find
 from agentmux.errors import DONE, CannotRun
 from agentmux.recordings import reading_of
 from agentmux.run_host import About, view_of
+from agentmux.run_names import find, unnamed
 from agentmux_launcher.following import Following
 from agentmux_launcher.frames import Frame, split
 from agentmux_launcher.person import somebody
@@ -33,6 +33,8 @@ POLL = 0.1  # seconds between two looks at a run that goes on
 
 
 def run(arguments: argparse.Namespace, streams: Streams) -> int:
+    if arguments.file is None:
+        raise unnamed("tail")
     if not Path(arguments.file).is_file() and arguments.provider is None:
         return _follow(arguments, streams)
     if arguments.provider is None:
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 
 def _follow(arguments: argparse.Namespace, streams: Streams) -> int:
     """A run from its beginning on, until it ends."""
-    run = find(arguments.file, runs())
+    run = find(arguments.file, runs(), arguments.project)
     about = About(run.provider, run.agent, run.model, lambda: (run.ended or time.time()) - run.started, _unknown)
     with _kept(run):
         following = Following(Path(run.folder))
