@@ -25,7 +25,8 @@ _ONE = f"SELECT {COLUMNS} FROM copies WHERE message = ? AND request = ? AND file
 _SEVERAL = f"""
 SELECT {COLUMNS}, facts, path FROM copies JOIN strands ON strands.id = strand JOIN files ON files.id = file
 WHERE message IN several ORDER BY message"""  # noqa: S608
-_TOTALS = ", ".join(f"coalesce(sum({name}), 0)" for name in TOKENS)
+# `sum` gives up where garbage adds up to more than it can hold.
+_TOTALS = ", ".join(f"CAST(total({name}) AS INTEGER)" for name in TOKENS)
 _HEADS = [
     f"INSERT INTO heads SELECT strand, min(time), max(time), count(*), {_TOTALS} FROM {source} GROUP BY strand"  # noqa: S608
     for source in ("copies WHERE alone", "joined")

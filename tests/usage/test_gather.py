@@ -274,3 +274,11 @@ def test_two_clis_may_give_their_responses_one_id(tmp_path):
 
     assert [(each.provider, len(each.responses)) for each in found] == [("claude", 1), ("qwen", 1)]
     assert {each.message_id for session in found for each in session.responses} == {"m1"}
+
+
+def test_figures_that_no_model_can_have_stop_nothing(tmp_path):
+    line = b'{"type":"assistant","timestamp":"2026-11-30T12:00:00Z","sessionId":"s","message":%s}\n'
+    message = b'{"id":"m%d","model":"opus","usage":{"input_tokens":1000000000000000,"output_tokens":5}}'
+    (tmp_path / "a.jsonl").write_bytes(b"".join(line % (message % number) for number in range(9_300)))
+
+    assert sums(told(claude(tmp_path))[0])["claude"]["input"] == 9_300 * 10**15
