@@ -73,6 +73,17 @@ UNUSED = """
     digest NOT IN (
         SELECT prefix FROM runs WHERE prefix IS NOT NULL UNION SELECT prefix FROM sessions WHERE prefix IS NOT NULL
     ) AND rowid <= (SELECT max(rowid) FROM prefixes) - ?"""
+# Of a CLI with a screen of its own no turn is known; a turn that failed before it read anything was no call.
+LAST_USED = """
+    SELECT run_id, used FROM (
+        SELECT run_id, CASE controller WHEN 'terminal' THEN ended ELSE (
+            SELECT max(turns.ended) FROM turns WHERE turns.run_id = runs.run_id AND (
+                turns.prefill_tokens > 0 OR NOT EXISTS (
+                    SELECT 1 FROM failures WHERE failures.run_id = turns.run_id AND failures.turn = turns.turn
+                )
+            )
+        ) END AS used FROM runs WHERE project = ? AND agent = ? AND provider = ?
+    ) WHERE used IS NOT NULL ORDER BY used DESC, run_id LIMIT 1"""
 DROP_TEXTS = """
     DELETE FROM texts WHERE digest NOT IN (
         SELECT json_extract(part.value, '$.body.text') FROM prefixes, json_each(prefixes.prefix, '$.segments') part
@@ -111,8 +122,15 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """All of a block or nothing; it waits for other writers before it reads, so that nobody's work is lost."""
-    connection.execute("BEGIN IMMEDIATE")
+    """All of a block or nothing; it waits for other writers before it reads, so that nobody's work is lost.
+
+    Who waited once in vain does not wait again.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        connection.execute("PRAGMA busy_timeout = 0")
+        raise
     try:
         yield connection
     except BaseException:

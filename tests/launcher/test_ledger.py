@@ -85,7 +85,8 @@ def test_a_run_and_its_turns_come_back_as_they_were(ledger, path):
         assert (run.child, run.session_id, run.exit_code, run.running) == (processes.Known(7, "then"), "s1", 1, False)
         assert (again.turns("r1"), again.usage("r1"), again.failures("r1")) == ([TURN], usage, [failure])
         assert again.session("claude", "s1") == again.last_session("/p", "reviewer", "claude") == SESSION
-        assert again.last_run("/p", "reviewer", "claude") == again.run("r1") == run
+        assert again.run("r1") == run
+        assert again.last_used("/p", "reviewer", "claude") == (run, TURN.ended)
 
 
 def test_the_last_session_is_that_of_the_agent_on_the_provider_in_the_project(ledger):
@@ -300,3 +301,15 @@ def test_what_waiting_does_not_mend_is_not_waited_for(code):
         ledger_schema._use_wal(full)
 
     assert full.asked == 1
+
+
+def test_a_ledger_that_somebody_holds_is_waited_for_once(path, monkeypatch):
+    monkeypatch.setattr(ledger_schema, "_BUSY", 0.05)
+    with Ledger(path) as ledger, contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        before = ledger._connection.execute("PRAGMA busy_timeout").fetchone()
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            ledger.ended("run", 0)
+        after = ledger._connection.execute("PRAGMA busy_timeout").fetchone()
+
+        assert (before, after) == ((50,), (0,))
