@@ -145,6 +145,7 @@ def going_on(task: Task, plan: LaunchPlan, ledger: Ledger | None, *, fork: bool)
 def changed(session: Session, plan: LaunchPlan, version: str | None) -> list[str]:
     """What is not as it was when a session was last used, besides its prompt."""
     pairs = {
+        "agent": (session.agent, plan.agent),
         "model": (session.model, plan.model),
         "effort": (session.effort, plan.effort),
         "permission": (session.permission, plan.permission),
