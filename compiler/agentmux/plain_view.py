@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agentmux.usage_words import money
 from agentmux_compiler.render.visible import head, visible
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.events import (
@@ -131,8 +132,8 @@ def used(so_far: Account) -> str | None:
         (so_far.context, f"in the context{part}"),
     ]
     said = [f"{_count(number)} {what}" for number, what in figures if number is not None]
-    money = [] if so_far.usd is None else [f"{so_far.usd:.4f} USD"]
-    return f"tokens: {', '.join([*said, *money])}" if said or money else None
+    said += [] if so_far.usd is None else [money(so_far.usd)]
+    return f"tokens: {', '.join(said)}" if said else None
 
 
 def _evidence(failure: Failure) -> str:

@@ -55,7 +55,7 @@ def test_the_answer_goes_to_standard_output_and_all_else_to_standard_error(tail)
     assert err == (
         'tool Bash {"command": "echo tool-ran", "description": "echo"}\n'
         "tokens: 24 uncached, 34,000 from the cache, 6,000 written for 5 min, 0 written for 1 h, 50 out, "
-        "20,012 in the context of 1,000,000, 0.0189 USD\n"
+        "20,012 in the context of 1,000,000, $0.0189\n"
     )
 
 
@@ -225,7 +225,7 @@ def test_text_keeps_its_lines_and_tabs_and_nothing_that_drives_a_terminal():
 
 def test_what_is_not_known_has_no_place_in_the_usage():
     assert used(account([Text("hi"), End("end_turn")])) is None
-    assert used(account([Cost(0.5)])) == "tokens: 0.5000 USD"
+    assert used(account([Cost(0.5)])) == "tokens: $0.5000"
     assert used(account([Usage("turn", 1_000, None, None, None, 7)])) == "tokens: 1,000 uncached, 7 out"
 
 
