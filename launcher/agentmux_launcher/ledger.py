@@ -184,6 +184,14 @@ class Ledger:
         """Those of a run, or of all."""
         return self._of_run(Turn, "turns", run_id, "turn")
 
+    def beginnings(self) -> dict[str, tuple[float, ...]]:
+        """When the turns of each run began, of the runs that did not go on with a session."""
+        query = "SELECT run_id, turns.started FROM turns JOIN runs USING (run_id) WHERE resumed IS NULL ORDER BY 1, 2"
+        found: dict[str, tuple[float, ...]] = {}
+        for run_id, began in self._connection.execute(query):
+            found[run_id] = (*found.get(run_id, ()), began)
+        return found
+
     def usage(self, run_id: str | None = None) -> list[UsageRow]:
         """Those of a run, or of all."""
         return self._of_run(UsageRow, "usage", run_id, "turn, number")

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -87,6 +88,15 @@ def test_a_run_and_its_turns_come_back_as_they_were(ledger, path):
         assert again.session("claude", "s1") == again.last_session("/p", "reviewer", "claude") == SESSION
         assert again.run("r1") == run
         assert again.last_used("/p", "reviewer", "claude") == (run, TURN.ended)
+
+
+def test_when_the_turns_of_new_sessions_began(ledger):
+    ledger.begin(RUN)
+    ledger.begin(replace(RUN, run_id="r2", resumed="s1"))
+    for run_id, began in (("r1", 10.0), ("r1", 30.0), ("r2", 50.0)):
+        ledger.turn(replace(TURN, run_id=run_id, turn=int(began), started=began))
+
+    assert ledger.beginnings() == {"r1": (10.0, 30.0)}
 
 
 def test_the_last_session_is_that_of_the_agent_on_the_provider_in_the_project(ledger):

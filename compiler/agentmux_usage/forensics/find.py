@@ -10,7 +10,7 @@ from agentmux_usage.forensics.calls import Step, steps
 from agentmux_usage.forensics.plans import edit
 from agentmux_usage.forensics.reasons import Case, Cause, cause_of, lifetime_of
 from agentmux_usage.forensics.serving import cost
-from agentmux_usage.forensics.together import beside, shared
+from agentmux_usage.forensics.together import beside, shared, under_way
 from agentmux_usage.forensics.words import tokens
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
         broken = _break(step, firsts, known) if step.before else _unshared(step, known)
         if broken is not None:
             found.append(broken)
-        if step.first:
-            firsts.append(step)
+        firsts = under_way(firsts, step)
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler.lowered import PlanPrefix
 from agentmux_launcher.codec import from_json
+from agentmux_usage.response import Response
 
 if TYPE_CHECKING:
     from agentmux_launcher.ledger import Ledger
@@ -17,17 +18,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The first call of a session."""
+    """A session that a launch began. `began` is when its first turn was sent, `first` the response to it.
 
-    time: float
-    session_id: str
+    Its request was sent at `began` or later, and its answer had begun by the time of `first`.
+    """
+
+    began: float
+    first: Response
+
+    @property
+    def session_id(self) -> str:
+        return self.first.session_id
+
+    @property
+    def place(self) -> tuple[float, str]:
+        """Its place among others: by time, and of those that began at once by name."""
+        return self.began, self.session_id
+
+    @property
+    def answered(self) -> float:
+        return self.first.time
+
+    @property
+    def read(self) -> int | None:
+        return self.first.tokens.cache_read
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """`prefixes` by their digests in the ledger, and under the same digests the sessions that began with each.
 
-    With neither (`NOTHING`) a break is explained by what its responses say alone.
+    Those are in the order in which they began. With neither (`NOTHING`) a break is explained by what its responses say
+    alone.
     """
 
     prefixes: Mapping[str, PlanPrefix] = field(default_factory=dict)
@@ -41,16 +63,25 @@ def known_of(sessions: Iterable[Session], ledger: Ledger | None = None) -> Known
     """What a ledger knows of sessions that may break each other's caches."""
     starts: defaultdict[str, list[Start]] = defaultdict(list)
     digests: set[str] = set()
+    beginnings = ledger.beginnings() if ledger else {}
     for session in sessions:
         digests |= {each.prefix for each in session.responses if each.prefix}
-        first = next(iter(session.main), None)
-        if first and first.prefix:
-            starts[first.prefix].append(Start(first.time, session.session_id))
+        start = _start(session, beginnings)
+        if start is not None and start.first.prefix:
+            starts[start.first.prefix].append(start)
     kept = {digest: _prefix(ledger, digest) for digest in sorted(digests)} if ledger else {}
     return Known(
         prefixes={digest: prefix for digest, prefix in kept.items() if prefix is not None},
-        starts={digest: tuple(sorted(each, key=lambda start: start.time)) for digest, each in starts.items()},
+        starts={digest: tuple(sorted(each, key=lambda start: start.place)) for digest, each in starts.items()},
     )
+
+
+def _start(session: Session, beginnings: Mapping[str, tuple[float, ...]]) -> Start | None:
+    """None where the ledger does not say when the session began, or it went on with another one."""
+    first = next(iter(session.main), None)
+    times = beginnings.get(first.run_id or "", ()) if first else ()
+    began = max((time for time in times if first and time <= first.time), default=None)
+    return None if first is None or began is None else Start(began, first)
 
 
 def _prefix(ledger: Ledger, digest: str) -> PlanPrefix | None:

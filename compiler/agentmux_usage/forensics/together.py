@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentmux_usage.forensics.calls import Step
-    from agentmux_usage.forensics.known import Known
+    from agentmux_usage.forensics.known import Known, Start
 
 # Seconds after a call began within which its answer has hardly begun, and what it stores cannot be read yet.
 UNREADABLE = 10.0
@@ -22,12 +22,22 @@ def beside(step: Step, firsts: Sequence[Step]) -> Cause | None:
     """The first call of a sub-agent that another one of the same size of prompt had just begun before."""
     if not step.first or step.response.kind != "subagent":
         return None
-    others = (each for each in firsts if each.response.kind == "subagent")
-    gaps = [_gap(each, step) for each in others if _alike(each, step)]
+    gaps = [_gap(each, step) for each in firsts if _alike(each, step)]
     near = min((gap for gap in gaps if 0 <= gap < UNREADABLE), default=None)
     if near is None:
         return None
     return Cause(Reason.CONCURRENT, f"it began {span(near)} after another sub-agent's first call, before its answer")
+
+
+def under_way(firsts: Sequence[Step], step: Step) -> list[Step]:
+    """Of the first calls of sub-agents those that may have no answer yet, once `step` was made.
+
+    A call of the agent's own comes when those before it have answered, and a sub-agent's next one when its first has.
+    """
+    if step.response.kind != "subagent":
+        return []
+    others = [each for each in firsts if each.response.thread != step.response.thread]
+    return [*others, step] if step.first else others
 
 
 def _gap(one: Step, two: Step) -> float:
@@ -41,19 +51,39 @@ def _alike(one: Step, two: Step) -> bool:
 
 
 def shared(step: Step, known: Known) -> tuple[int, Cause] | None:
-    """What the first call of a session could have read of one that began just before with the same plan, and did not.
+    """What the first call of a session could have read, had another one with its plan not been under way just then.
 
-    In tokens, as the build counts them: what a session with another prompt is served.
+    In tokens: the least that a session with this plan was served at its beginning, and no more than what the build says
+    a session with another prompt is served. Only where both were served nothing, so that each paid for the same: of one
+    that was served a part nobody knows whether there was more to read.
     """
     response = step.response
-    starts = known.starts.get(response.prefix or "", ()) if step.before is None and response.kind == "main" else ()
-    gaps = [response.time - each.time for each in starts if each.session_id != response.session_id]
-    near = min((gap for gap in gaps if 0 <= gap < UNREADABLE), default=None)
-    served = None if near is None else _served(known, response.prefix)
-    if near is None or not served:
+    starts = known.starts.get(response.prefix or "", ()) if _first(step) and response.tokens.cache_read == 0 else ()
+    own = next((each for each in starts if each.session_id == response.session_id), None)
+    near = _under_way(own, starts) if own else None
+    if own is None or near is None:
         return None
-    evidence = f"another session with the same plan began {span(near)} before, and may have had no answer yet"
-    return served, Cause(Reason.CONCURRENT, evidence)
+    reads = [each.read for each in starts if each.read and each.first.model == response.model]
+    served = _served(known, response.prefix) if reads or step.serving.trusted else None
+    if not served:
+        return None
+    evidence = (
+        f"another session with the same plan began {span(own.began - near.began)} before this one, "
+        f"and its answer {span(near.answered - own.began)} after"
+    )
+    sizes = (each.first.context for each in (own, near))
+    return min(served, *reads, *(size for size in sizes if size)), Cause(Reason.CONCURRENT, evidence)
+
+
+def _first(step: Step) -> bool:
+    return step.before is None and step.response.kind == "main"
+
+
+def _under_way(own: Start, starts: Sequence[Start]) -> Start | None:
+    """The latest session that had begun before this one and had no answer yet, and that was served nothing either."""
+    before = (each for each in starts if each.place < own.place and each.answered > own.began)
+    alike = (each for each in before if each.read == 0 and each.first.model == own.first.model)
+    return max(alike, key=lambda each: each.place, default=None)
 
 
 def _served(known: Known, digest: str | None) -> int | None:

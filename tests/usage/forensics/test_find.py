@@ -152,6 +152,13 @@ def test_sub_agents_that_begin_together_pay_each_for_itself():
     ]
 
 
+@pytest.mark.parametrize("between", [call(0.505, 20_000, 500), sub(0.505, 8_000, 10, "t1")], ids=["agent", "sub-agent"])
+def test_sub_agents_one_after_the_other_were_not_together(between):
+    found = why(call(0, 0, 20_000), sub(0.5, 0, 8_000, "t1"), between, sub(0.51, 0, 8_000, "t2"))
+
+    assert [each[2] for each in found] == [Reason.SUBAGENT, Reason.SUBAGENT]
+
+
 def test_calls_beside_the_conversation_break_nothing():
     assert breaks(call(0, 0, 20_000), call(0.1, 0, 0, kind="side", model="claude-haiku-5"), call(1, 20_000, 5)) == ()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from agentmux_compiler.pipeline import compile_project
@@ -11,6 +9,7 @@ from agentmux_compiler.tree import MemoryTree
 from agentmux_launcher.usage import Tokens
 from agentmux_usage.breaks import Line, Reason
 from agentmux_usage.forensics import Known, find_breaks, known_of
+from agentmux_usage.forensics.known import Start
 from agentmux_usage.response import Response, Session
 
 RULES = "".join(f"Rule {number} of the house style is to be held in every file.\n" for number in range(1, 101))
@@ -142,19 +141,57 @@ def test_the_same_plan_explains_nothing():
     assert (found.reason, found.line, found.predicted) == (Reason.SERVER, None, None)
 
 
-def began(session_id, time, read):
-    first = call("claude", time, Tokens(0, read, 30_000 - read, 0, 5), "a", session_id=session_id)
-    return Session("claude", session_id, (first,))
+def began(session_id, time, read, answered=3.0):
+    """A session that was sent at `time`, and whose answer came so much later."""
+    tokens = Tokens(0, read, 30_000 - read, 0, 5)
+    return Start(time, call("claude", time + answered, tokens, "a", session_id=session_id))
+
+
+def breaks_of(*starts):
+    """Those of each session, in the order of the starts."""
+    known = Known({"a": plan("claude")}, {"a": starts})
+    return [find_breaks(Session("claude", each.session_id, (each.first,)), known) for each in starts]
 
 
 def test_sessions_that_begin_together_pay_each_for_the_same_prefix():
-    sessions = [began("one", 100.0, 0), began("two", 102.5, 0), began("three", 130.0, 20_000)]
-    known = replace(known_of(sessions), prefixes={"a": plan("claude")})
-
-    one, two, three = (find_breaks(session, known) for session in sessions)
+    one, two, three = breaks_of(began("one", 100.0, 0), began("two", 102.5, 0), began("three", 130.0, 16_000))
 
     assert (one, three) == ((), ())
     (found,) = two
     assert (found.turn, found.call, found.reason) == (0, 1, Reason.CONCURRENT)
-    assert found.evidence == "another session with the same plan began 2.5 s before, and may have had no answer yet"
-    assert 10_000 < found.lost <= 30_000
+    assert found.evidence == (
+        "another session with the same plan began 2.5 s before this one, and its answer 0.5 s after"
+    )
+    assert (found.expected, found.lost) == (16_000, 16_000)
+
+
+def test_what_nobody_was_served_is_what_the_build_says_of_another_prompt():
+    _, (found,) = breaks_of(began("one", 100.0, 0), began("two", 102.5, 0))
+
+    assert 17_000 < found.lost < 19_000
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        (began("two", 103.0, 0), "the first had its answer"),
+        (began("two", 102.5, 9_000), "it was served what a session with another prompt is"),
+        (began("two", 90.0, 0, answered=5.0), "it had its answer before the first began"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_session_by_itself_has_lost_nothing(second, why):
+    starts = sorted((began("one", 100.0, 0), second), key=lambda each: each.place)
+
+    assert breaks_of(*starts) == [(), ()], why
+
+
+def test_a_session_beside_one_that_was_served_was_not_hindered_by_it():
+    assert breaks_of(began("one", 100.0, 16_000), began("two", 102.5, 0)) == [(), ()]
+
+
+def test_sessions_of_which_nobody_knows_when_they_were_sent_are_held_against_none():
+    starts = (began("one", 100.0, 0), began("two", 100.5, 0))
+    sessions = [Session("claude", each.session_id, (each.first,)) for each in starts]
+
+    assert known_of(sessions).starts == {}
