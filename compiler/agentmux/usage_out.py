@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # The tables of the page besides that of sessions.
 GROUPS: tuple[By, ...] = ("agent", "provider", "model", "day")
+# What a page of ours has near its beginning.
+_SIGN, _HEAD = b"<title>agentmux usage</title>", 4096
 
 
 def give_away(arguments: argparse.Namespace, asked: Asked, there: Found, err: Stream) -> int:
@@ -65,10 +67,23 @@ def _outlets(arguments: argparse.Namespace, asked: Asked, there: Found) -> Itera
         yield Otlp(arguments.otlp)
 
 
+def _foreign(path: Path) -> bool:
+    """Whether a file holds something that is no page of ours."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    return bool(head) and _SIGN not in head
+
+
 class Page:
     """Writes one page, which holds all sessions at once."""
 
     def __init__(self, path: Path, asked: Asked, there: Found) -> None:
+        """Raises `CannotExport`: somebody else wrote the file that is there."""
+        if _foreign(path):
+            remedy = "name another file, or move that one away"
+            raise CannotExport(f"`{path}` is there, and agentmux did not write it", remedy)
         self._path = path
         self._asked = asked
         self._there = there

@@ -188,6 +188,19 @@ def test_a_page_is_written_and_the_table_is_not(usage, tmp_path):
 
 
 @pytest.mark.usefixtures("home")
+def test_a_page_takes_the_place_of_a_page_and_of_nothing_else(usage, tmp_path):
+    page, notes = tmp_path / "usage.html", tmp_path / "notes.md"
+    notes.write_text("my notes\n", encoding="utf-8")
+    page.touch()
+
+    assert [usage("--html", page)[0], usage("--html", page)[0]] == [0, 0]
+    code, out, err = usage("--html", notes)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: `{notes}` is there, and agentmux did not write it\n  = help: name another file")
+    assert notes.read_text(encoding="utf-8") == "my notes\n"
+
+
+@pytest.mark.usefixtures("home")
 def test_all_that_is_given_away_gets_what_was_asked_for_and_the_breaks_in_it(usage, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     code, out, err = usage("--since", "2026-12-01", "--agent", "reviewer", "--parquet", tmp_path / "out")
