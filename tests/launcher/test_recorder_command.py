@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import agentmux_launcher
+from agentmux_launcher.recorder.failures import FAILURES
+from agentmux_launcher.recorder.script import loads
 
 COMMAND = [sys.executable, "-m", "agentmux_launcher.recorder"]
 ENV = {**os.environ, "PYTHONPATH": str(Path(agentmux_launcher.__file__).parent.parent)}
@@ -55,3 +57,14 @@ def test_a_wrong_script_is_refused(tmp_path, text, message):
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(message)
+
+
+def test_the_help_holds_a_script_that_can_be_read():
+    done = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=False, timeout=20, env=ENV)
+    sample = done.stdout.partition("all of it optional:\n")[2].partition("\nA request takes")[0]
+
+    script = loads(sample)
+
+    assert [turn.times for turn in script.turns] == [1, 1, 2]
+    assert (script.turns[0].answer.tool_calls[0].name, script.default.text) == ("Bash", "ok")
+    assert set(FAILURES) <= set(done.stdout.replace(",", "").split())

@@ -7,9 +7,11 @@ import signal
 import sys
 import time
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from agentmux_launcher.recorder.cache import BlockCache, BreakpointCache, CachePlayer, NoCache
+from agentmux_launcher.recorder.failures import FAILURES
 from agentmux_launcher.recorder.script import Script, ScriptError, loads
 from agentmux_launcher.recorder.server import Recorder
 
@@ -20,6 +22,25 @@ if TYPE_CHECKING:
 
 
 POLL = 0.1  # seconds between looks
+
+SAMPLE = """\
+{
+  "turns": [
+    {"answer": {"tool_calls": [{"name": "Bash", "arguments": {"command": "ls"}}]}},
+    {"answer": {"text": "done", "usage": {"input_tokens": 12, "cache_read_tokens": 2048, "output_tokens": 3}}},
+    {"answer": {"failure": {"kind": "rate_limited", "retry_after": 1}}, "match": {"body": "again"}, "times": 2}
+  ],
+  "default": {"text": "ok", "thinking": "hm", "delay": 0.5}
+}
+"""
+_ABOUT_SCRIPTS = f"""\
+a script, all of it optional:
+{indent(SAMPLE, "  ")}
+A request takes the first turn that is not used up and whose match holds: parts of its path and body, and its model.
+A turn answers once, or so many `times`, without end with null; what no turn answers gets the default.
+kinds of failure: {", ".join(FAILURES)}
+All fields: `Answer` in agentmux_launcher/recorder/answers.py, `Script` in script.py beside it.
+"""
 
 _CACHES: dict[str, Callable[[], CachePlayer]] = {
     "none": NoCache,
@@ -51,10 +72,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m agentmux_launcher.recorder",
         description="A model endpoint on 127.0.0.1 that keeps every request and answers from a script.",
+        epilog=_ABOUT_SCRIPTS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: any free one)")
     parser.add_argument("--out", type=Path, help="folder that gets one NNNN.json per request")
-    parser.add_argument("--script", type=Path, help="answers as JSON (default: `ok` to everything)")
+    parser.add_argument("--script", type=Path, metavar="FILE", help="answers as JSON, see below (default: all `ok`)")
     parser.add_argument("--cache", choices=_CACHES, default="none", help="the cache to play (default: none)")
     return parser
 
