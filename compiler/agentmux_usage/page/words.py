@@ -81,3 +81,9 @@ def moment(time: float, zone: Zone) -> str:
 
 def clock(time: float, zone: Zone) -> str:
     return f"{zone.local(time):%H:%M:%S}"
+
+
+def pieces(text: str) -> tuple[tuple[str, bool], ...]:
+    """A sentence in pieces, each with whether it is a name that stood between backticks; a lone backtick stays."""
+    found = re.split(r"`([^`]+)`", text)
+    return tuple((piece, index % 2 == 1) for index, piece in enumerate(found) if piece)

@@ -122,6 +122,15 @@ def test_nothing_that_others_wrote_becomes_markup(response, found, report):
     assert all(not name.startswith("on") for _, attributes in outline.elements for name in attributes)
 
 
+def test_names_in_evidence_are_code(response, found, report):
+    session = Session("claude", "one", (response(session="one"), response(60, session="one")))
+    lost = found(60, session="one", call=2, evidence="`a<b>` was edited, see `c.md`")
+
+    made = page(report([session], [lost]), [session], price=lambda _: 1.0)
+
+    assert "<p><code>a&lt;b&gt;</code> was edited, see <code>c.md</code></p>" in made
+
+
 def test_every_reference_within_the_page_leads_somewhere_and_no_name_is_given_twice(broken_page):
     outline = read(broken_page)
     names = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]

@@ -88,3 +88,17 @@ def test_a_moment_stands_in_its_zone():
     assert words.moment(1_780_315_200.0, UTC) == "2026-06-01 12:00"
     assert words.clock(1_780_315_207.9, words.zone_of("UTC")) == "12:00:07"
     assert words.zone_of("local time (XYZ)").name == "local time (XYZ)"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("no name", (("no name", False),)),
+        ("`a` and `b.md` changed", (("a", True), (" and ", False), ("b.md", True), (" changed", False))),
+        ("one ` alone", (("one ` alone", False),)),
+        ("`` stays", (("`` stays", False),)),
+        ("", ()),
+    ],
+)
+def test_names_between_backticks_are_told_from_words(text, found):
+    assert words.pieces(text) == found
