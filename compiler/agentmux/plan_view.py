@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from agentmux.table import table
@@ -14,7 +15,7 @@ from agentmux_launcher.arguments import expand, shown
 from agentmux_launcher.manifest import FromFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from agentmux_compiler.argv import Overrides
     from agentmux_compiler.lowered import Lowered, PlanPrefix, PrefixSegment
@@ -91,11 +92,16 @@ def for_people(lowered: Lowered, overrides: Overrides, part: str | None, paint: 
         "argv": _argv(lowered, overrides),
         "env": _environment(lowered.plan.env),
         "files": "".join(f"{visible(path)}\n" for path in files(lowered)),
-        "prefix": _prefix(lowered, paint) if part in {None, "prefix"} else "",
+        "prefix": _prefix(lowered, paint, folded=part is None) if part in {None, "prefix"} else "",
     }
     if part:
         return parts[part]
-    headings = {"argv": "command line", "env": "environment", "files": "files", "prefix": "prompt"}
+    headings = {
+        "argv": "command line",
+        "env": "environment",
+        "files": "files",
+        "prefix": "prompt (`--prefix` lists every part of the CLI's own)",
+    }
     blocks = [f"{paint('strong', f'{headings[name]}:')}\n{text}" for name, text in parts.items() if text]
     return "\n".join([_title(lowered, paint), *blocks])
 
@@ -140,13 +146,27 @@ def _environment(env: Environment) -> str:
     return "".join(f"{visible(row)}\n" for row in rows)
 
 
-def _prefix(lowered: Lowered, paint: Paint) -> str:
+def _prefix(lowered: Lowered, paint: Paint, *, folded: bool) -> str:
+    """A row for each segment; `folded` makes one of neighbours that are the CLI's own."""
     parts = lowered.prefix.segments
     values = segments(lowered.prefix)
-    rows = [_row(part, each) for part, each in zip(parts, values, strict=True)]
+    rows: list[tuple[str, ...]] = []
+    for own, group in groupby(zip(parts, values, strict=True), key=lambda pair: pair[0].opaque and folded):
+        run = list(group)
+        rows += [_run(run)] if own and len(run) > 1 else [_row(part, each) for part, each in run]
     total = (number(sum(each[name] for each in values)) for name in ("bytes", "tokens"))
     rows.append(("total", "", "", *total, ""))
     return table(("LAYER", "SEGMENT", "FROM", "BYTES", "TOKENS", "STABILITY"), rows, paint, right={3, 4})
+
+
+def _run(run: Sequence[tuple[PrefixSegment, Mapping[str, Any]]]) -> tuple[str, ...]:
+    """Neighbouring parts of the CLI's own as one row: their layers, their number, their size."""
+    layers = list(dict.fromkeys(part.layer for part, _ in run))
+    cli = run[0][0].name.partition("/")[0]
+    size, tokens = (number(sum(values[name] for _, values in run)) for name in ("bytes", "tokens"))
+    varied = any(part.varies_with or part.volatile for part, _ in run)
+    layer = layers[0] if len(layers) == 1 else f"{layers[0]} to {layers[-1]}"
+    return (layer, f"{cli}/{len(run)} parts", OPAQUE, size, f"~{tokens}", "varies in part" if varied else "stable")
 
 
 def _row(part: PrefixSegment, values: Mapping[str, Any]) -> tuple[str, ...]:

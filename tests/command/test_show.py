@@ -1,4 +1,6 @@
 import json
+import re
+from itertools import pairwise
 
 import pytest
 
@@ -137,7 +139,27 @@ def test_the_whole_for_people_has_its_parts_in_order(show):
         "Code Reviewer (reviewer) on codex\n  model         the CLI's default\n  effort        medium\n"
     )
     headings = [line for line in out.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert headings == ["command line:", "environment:", "files:", "prompt:"]
+    prompt = "prompt (`--prefix` lists every part of the CLI's own):"
+    assert headings == ["command line:", "environment:", "files:", prompt]
+
+
+def figures(row):
+    """Bytes and tokens of a row."""
+    return [int(word.lstrip("~").replace(",", "")) for word in re.findall(r"(?<= )~?[\d,]+(?= |$)", row)[:2]]
+
+
+@pytest.mark.parametrize("provider", ["claude", "codex"])
+def test_neighbours_of_the_cli_are_one_row_of_the_whole_and_add_up_to_the_same(show, provider):
+    whole = show("reviewer", "--provider", provider)[1].partition("prompt (")[2].splitlines()[2:]
+    every = show("reviewer", "--provider", provider, "--prefix")[1].splitlines()[1:]
+    parts = re.findall(r"/(\d+) parts ", "\n".join(whole))
+    single = [row for row in whole if " parts " not in row]
+
+    assert whole[-1].split() == every[-1].split()
+    assert sum(map(int, parts)) + len(single) == len(every)
+    assert {tuple(row.split()) for row in single} <= {tuple(row.split()) for row in every}
+    assert not any(" parts " in one and " parts " in next_one for one, next_one in pairwise(whole))
+    assert [sum(column) for column in zip(*map(figures, whole[:-1]), strict=True)] == figures(whole[-1])
 
 
 @pytest.mark.parametrize(
