@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agentmux.errors import CannotRun
+from agentmux_launcher.arguments import too_long
 from agentmux_launcher.manifest import Slot
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def first_turn(arguments: argparse.Namespace, plan: LaunchPlan) -> str | None:
         CannotRun: there is neither, or a prompt has no way to a CLI with a screen of its own.
     """
     screen = plan.controller == "terminal"
-    if screen and arguments.prompt and not any(isinstance(item, Slot) and item.slot == "prompt" for item in plan.argv):
+    argument = any(isinstance(item, Slot) and item.slot == "prompt" for item in plan.argv)
+    if screen and arguments.prompt and not argument:
         raise CannotRun(f"`{plan.provider}` has a screen of its own, where the prompt is typed")
     if arguments.prompt is None:
         if not screen and (sys.stdin is None or not sys.stdin.isatty()):
@@ -49,7 +51,19 @@ def first_turn(arguments: argparse.Namespace, plan: LaunchPlan) -> str | None:
     if not prompt.strip():
         where = "standard input holds no prompt" if arguments.prompt == "-" else "the prompt is empty"
         raise CannotRun(where, remedy="nothing was started, since a turn without words is paid all the same")
+    if argument:
+        _check_argument(prompt, plan.provider)
     return prompt
+
+
+def _check_argument(prompt: str, provider: str) -> None:
+    """What no command line can hold; a turn's opening is counted where it is put together."""
+    if "\0" in prompt:
+        message = f"the prompt has a NUL in it, and `{provider}` takes it as an argument"
+        raise CannotRun(message, remedy="leave that out")
+    if too_long(prompt):
+        message = f"the prompt is too long for `{provider}`, which takes it as an argument"
+        raise CannotRun(message, remedy="put it into a file, and ask the agent to read that")
 
 
 def _standard_input() -> str:

@@ -669,6 +669,23 @@ def test_a_prompt_without_words_is_refused(shell, stdin):
     assert shell("run", "reviewer", stdin)[2].startswith("error: the prompt is empty\n")
 
 
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ("a\0b", "the prompt has a NUL in it, and `kimi` takes it as an argument"),
+        ("x" * 40_000, "the prompt is too long for `kimi`, which takes it as an argument"),
+    ],
+)
+def test_a_prompt_that_no_command_line_can_hold_is_refused(shell, prompt, message):
+    shell.cli("kimi", "2.1.0")
+    (shell.project / "agents.d" / "k.yaml").write_text("providers: {kimi: {}}\npermission: bypass\n", encoding="utf-8")
+
+    code, out, err = shell("run", "k", "-", stdin=prompt)
+
+    assert (code, out, shell.started) == (2, "", 0)
+    assert f"error: {message}\n  = help: " in err
+
+
 def test_a_prompt_that_begins_with_a_dash_stands_behind_two(shell):
     shell.script([ALL, answer("codex", "ok")])
 
