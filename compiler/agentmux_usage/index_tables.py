@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Raised whenever a reader counts otherwise: an index of another version is made anew.
-VERSION = 6
+VERSION = 7
 _MEMORY = "PRAGMA cache_size = -4096"  # KiB, which hold what is written to of a large index
 _BUSY = 60.0  # seconds that one process waits for another that reads
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentmux_launcher.translators.claude_figures import call_figures
-from agentmux_launcher.translators.values import first, mapping, number
+from agentmux_launcher.translators.values import first, mapping, mappings, number
 from agentmux_launcher.usage import normal
 from agentmux_usage.readers.base import UNKNOWN, Reader, seconds, stated
 from agentmux_usage.response import Response
@@ -61,9 +61,9 @@ class ClaudeReader(Reader):
 
     def wants(self, line: bytes) -> bool:
         """Not results of tools, most of a transcript: they are neither a turn of the person nor a response."""
-        if b'"type":"tool_result"' in line and b'"type":"assistant"' not in line:
+        if b'"tool_result"' in line and b'"assistant"' not in line:
             return False
-        return b'"usage"' in line or b'"type":"user"' in line or b'"compact_boundary"' in line
+        return b'"usage"' in line or b'"user"' in line or b'"compact_boundary"' in line
 
     def value(self, value: Mapping[str, Any]) -> Iterator[Response]:
         kind = value.get("type")
@@ -138,6 +138,9 @@ def _kind(thread: str | None) -> Kind:
 
 
 def _is_turn(value: Mapping[str, Any]) -> bool:
-    """Whether the person asked: not the CLI for them, not a summary, not a note that a task of it is done."""
+    """Whether the person asked: no tool, not the CLI for them, not a summary, not a note that a task of it is done."""
     told = ("isMeta", "isCompactSummary", "isSidechain", "isVisibleInTranscriptOnly")
+    said = mappings(mapping(value.get("message")).get("content"))
+    if any(part.get("type") == "tool_result" for part in said):
+        return False
     return not any(value.get(name) for name in told) and value.get("turnOrigin") != "task_notification"

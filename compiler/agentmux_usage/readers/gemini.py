@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class GeminiReader(Reader):
     """Reads `chats/*.jsonl`, where `$set` repeats all messages when a session goes on."""
 
-    markers: ClassVar[tuple[bytes, ...]] = (b'"tokens"', b'"sessionId"', b'"type":"user"')
+    markers: ClassVar[tuple[bytes, ...]] = (b'"tokens"', b'"sessionId"', b'"user"')
 
     @staticmethod
     def fresh() -> dict[str, Any]:

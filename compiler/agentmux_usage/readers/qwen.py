@@ -22,7 +22,7 @@ _OWN_AGENTS = "managed-"
 class QwenReader(Reader):
     """Reads `chats/*.jsonl`. The line of a response counts where no record of the same figures stands before it."""
 
-    markers: ClassVar[tuple[bytes, ...]] = (b'"qwen-code.api_response"', b'"usageMetadata"', b'"type":"user"')
+    markers: ClassVar[tuple[bytes, ...]] = (b'"qwen-code.api_response"', b'"usageMetadata"', b'"user"')
 
     @staticmethod
     def fresh() -> dict[str, Any]:

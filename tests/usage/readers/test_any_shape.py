@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,21 @@ def test_any_bytes_are_a_transcript_without_sense(name, tmp_path_factory, data):
     (root / "a.jsonl").write_bytes(data)
 
     assert list(gather([Source(name, name, root, ("*.jsonl",), CONVENTION)])) == []
+
+
+@pytest.mark.parametrize("name", sorted(LINES))
+def test_white_space_between_values_changes_nothing(name, tmp_path):
+    roots = tmp_path / "as-it-was", tmp_path / "rewritten"
+    for path in (RECORDED / name).rglob("*.jsonl"):
+        lines = path.read_bytes().splitlines()
+        for root, data in zip(roots, (lines, [json.dumps(json.loads(line)).encode() for line in lines]), strict=True):
+            target = root / path.relative_to(RECORDED / name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(b"\n".join(data) + b"\n")
+
+    before, after = (list(gather([Source(name, name, root, ("**/*.jsonl",), CONVENTION)])) for root in roots)
+
+    assert max(each.turn for session in before for each in session.responses) > 1
+    assert [[replace(each, source=None) for each in session.responses] for session in after] == [
+        [replace(each, source=None) for each in session.responses] for session in before
+    ]

@@ -105,6 +105,12 @@ def test_claude_a_turn_begins_with_the_first_response_to_the_person():
     ]
 
 
+def test_claude_what_a_tool_gave_back_is_no_turn_whatever_it_is_beside():
+    beside = user([{"type": "tool_result", "content": "x"}], toolUseResult={"agentType": "assistant"})
+
+    assert places([user(), assistant("a"), beside, assistant("b")]) == [("a", 1, "main"), ("b", 1, "main")]
+
+
 def test_claude_inline_sidechains_threads_and_the_calls_of_the_cli_itself():
     assert places(
         [
