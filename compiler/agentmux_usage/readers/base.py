@@ -81,8 +81,11 @@ def parsed(line: bytes) -> dict[str, Any] | None:
 
 def stated(said: Tokens, figures: Mapping[str, Any], cached: Iterable[str]) -> Tokens:
     """Figures of a call. Where one of the `cached` is there and no count, the input is not known, rather than less."""
-    odd = any(figures.get(name) is not None and count(figures[name]) is None for name in cached)
-    return dataclasses.replace(said, input=None) if odd else said
+    for name in cached:
+        value = figures.get(name)
+        if value is not None and count(value) is None:
+            return dataclasses.replace(said, input=None)
+    return said
 
 
 def seconds(stamp: object) -> float | None:
