@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentmux.streams import Stream
-    from agentmux_launcher.ledger import Ledger, Session
+    from agentmux_launcher.ledger import Ledger, Run, Session
     from agentmux_launcher.manifest import LaunchPlan
     from agentmux_launcher.pty import Size
 
@@ -133,13 +133,27 @@ def going_on(task: Task, plan: LaunchPlan, ledger: Ledger | None, *, fork: bool)
     known = session_of(ledger, task, plan.provider) if ledger else None
     if known is None and not task.session:
         raise CannotLaunch(f"no session of `{plan.agent}` on `{plan.provider}` is known to go on with")
+    if ledger and known is None:
+        _check_owner(task.session, plan, ledger)
     if known and ledger and not fork:
-        run = next((run for run in ledger.runs(task.root) if run.session_id == known.session_id and run.running), None)
+        run = next((run for run in ledger.runs() if _uses(run, known) and run.running), None)
         if run:
             raise CannotLaunch(
                 f"the session is in use by the run `{run.run_id}`", remedy="add `--fork` for a copy of it"
             )
     return known or task.session
+
+
+def _check_owner(session_id: str, plan: LaunchPlan, ledger: Ledger) -> None:
+    owner = next((run.provider for run in ledger.runs() if run.session_id == session_id), plan.provider)
+    if owner != plan.provider:
+        raise CannotLaunch(f"`{session_id}` is a session of `{owner}`", remedy=f"add `--provider {owner}`")
+
+
+def _uses(run: Run, session: Session) -> bool:
+    """Whether a run has a session, or has gone on with it and not yet been answered."""
+    gone_on = None if run.forked else run.resumed
+    return run.provider == session.provider and session.session_id in {run.session_id, gone_on}
 
 
 def changed(session: Session, plan: LaunchPlan, version: str | None) -> list[str]:

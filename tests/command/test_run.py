@@ -851,3 +851,28 @@ def test_a_folder_that_was_spoiled_is_said_and_how_to_read_its_frames(shell, nam
         f"  = help: `agentmux tail --provider codex {folder}/frames.jsonl` reads what the CLI wrote\n"
     )
     assert shell("tail", "--provider", "codex", str(folder / "frames.jsonl"))[:2] == (0, "ok\n")
+
+
+def test_a_session_of_another_provider_is_named_as_such(shell):
+    shell.script([ALL, answer("codex", "ok", session="thread-0123")])
+    shell("run", "tester", "Hello")
+
+    code, out, err = shell("run", "reviewer", "--resume", "thread-0123", "And now?")
+
+    assert (code, out) == (125, "")
+    assert "error: `thread-0123` is a session of `codex`\n  = help: add `--provider codex`\n" in err
+
+
+def test_a_session_is_in_use_before_its_first_answer(shell):
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL], [*CLAUDE, {"wait": True}])
+    shell("run", "reviewer", "Hello")
+    running = shell.start("run", "reviewer", "--resume", "And now?")
+    until(lambda: shell.started == 2)
+    run = next(run for run in shell.runs() if run["state"] == "running")
+
+    code, _, err = shell("run", "reviewer", "--resume", "Me too")
+
+    assert code == 125
+    assert f"error: the session is in use by the run `{run['run_id']}`\n" in err
+    shell("stop", run["run_id"])
+    running.communicate()
