@@ -1,10 +1,15 @@
-"""What a launch will pay because the cache holds another prefix: the sum, then a line for each change that matters."""
+"""What a launch pays again, since the cache holds another prefix or none any more: a line, then one for each change."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agentmux.cached import Before
+from agentmux_compiler.lowered import PlanPrefix
+from agentmux_compiler.prefix.costs import caching_of, terms_of
 from agentmux_compiler.prefix.diff import diff
+from agentmux_compiler.prefix.prices import break_cost, price
 from agentmux_compiler.prefix.resumed import rule_of
 from agentmux_compiler.render.causes import phrase, place, unmasked
 from agentmux_compiler.render.visible import visible
@@ -13,9 +18,9 @@ from agentmux_compiler.render.words import count, number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentmux_compiler.lowered import PlanPrefix
-    from agentmux_compiler.report import DiffReport, PlanDiff
+    from agentmux_compiler.report import PlanDiff, Scenario
 
+HOUR = "1h"
 BECOMES = {
     "ignored": "the session keeps the text it began with: the edit reaches new sessions only",
     "appended": "the session keeps the text it began with, and gets the new one behind it",
@@ -24,30 +29,82 @@ BECOMES = {
 }
 
 
-def what_it_costs(before: PlanPrefix, after: PlanPrefix, scenario: str) -> Iterator[str]:
-    """Nothing where everything that was cached can be used and nothing else is to be known."""
-    found = diff(before, after)
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A plan behind the one that was sent last, at a time in seconds since 1970."""
+
+    earlier: Before
+    old: PlanPrefix
+    new: PlanPrefix
+    now: float
+
+    @property
+    def lifetime(self) -> int | None:
+        return lifetime_of(self.old)
+
+    @property
+    def forgotten(self) -> bool:
+        return self.lifetime is not None and self.earlier.age(self.now) > self.lifetime
+
+    @property
+    def forgetting(self) -> str:
+        """Why it is forgotten."""
+        ago, kept = _span(self.earlier.age(self.now)), _span(self.lifetime or 0)
+        return f"the last call was {ago} ago, and what nobody uses is kept for {kept}"
+
+
+def lifetime_of(plan: PlanPrefix) -> int | None:
+    """Seconds for which the plan's cache keeps what nobody uses; None where it does not go by time, or nobody knows."""
+    caching = caching_of(plan)
+    return terms_of(plan, caching).seconds if caching else None
+
+
+def what_it_costs(earlier: Before, known: PlanPrefix | None, after: PlanPrefix, now: float) -> Iterator[str]:
+    """Nothing where everything that was cached can be used and nothing else is to be known.
+
+    `known` is the prefix of `earlier`; None: as after.
+    """
+    old, new = (replace(plan, lifetime=HOUR) if earlier.hour else plan for plan in (known or after, after))
+    launch, found = _Launch(earlier, old, new, now), diff(old, new)
+    lines = _of_session(launch, found) if earlier.scenario == "resume" else _of_start(launch, found)
+    yield from (visible(line) for line in lines)
+
+
+def _of_start(launch: _Launch, found: PlanDiff) -> Iterator[str]:
     if found.verdict != "broken":
         return
-    yield visible(_sum(found, scenario))
+    begins = f"`{found.agent}` begins otherwise than at its last run"
+    if launch.forgotten:
+        yield f"{begins}, and the cache has forgotten that anyway: {launch.forgetting}"
+        return
+    yield f"{begins}: {_sum(launch, found)}"
     yield from _changes(found)
-    if scenario == "resume":
-        yield from _becomes(before, after)
 
 
-def snapshot_price(report: DiffReport) -> Iterator[str]:
-    """The same against the accepted baseline, where there is one."""
-    for plan in report.plans:
-        if plan.verdict == "broken":
-            yield visible(_sum(plan, "relaunch"))
-            yield from _changes(plan)
+def _of_session(launch: _Launch, found: PlanDiff) -> Iterator[str]:
+    becomes = list(_becomes(launch.old, launch.new)) if found.verdict == "broken" else []
+    if launch.forgotten:
+        yield f"the cache has forgotten the session: {_all_again(launch)}; {launch.forgetting}"
+    elif found.verdict == "broken":
+        yield f"{_differs(found)}: {_sum(launch, found)}"
+    if becomes or (found.verdict == "broken" and not launch.forgotten):
+        yield from _changes(found)
+    yield from becomes
+
+
+def _differs(found: PlanDiff) -> str:
+    """A session that keeps the text it began with sends what it sent before."""
+    scenario = found.scenarios.get("resume")
+    if scenario is not None and scenario.lost == 0:
+        return "the sources are not as they were when the session was last used"
+    return "the session begins otherwise than at its last run"
 
 
 def _changes(plan: PlanDiff) -> Iterator[str]:
     for change in unmasked(plan):
         span = place(change)
         where = f" ({span.path}:{span.line})" if span else ""
-        yield visible(f"{phrase(change)}{where}")
+        yield f"{phrase(change)}{where}"
 
 
 def _becomes(before: PlanPrefix, after: PlanPrefix) -> Iterator[str]:
@@ -63,25 +120,69 @@ def _becomes(before: PlanPrefix, after: PlanPrefix) -> Iterator[str]:
     yield from (BECOMES[rule] for rule in sorted(rules) if rule in BECOMES)
 
 
-def _sum(plan: PlanDiff, name: str) -> str:
-    text, scenario = plan.text, plan.scenarios.get(name)
-    lost = scenario.lost if scenario else None
-    if lost is None:
+def _sum(launch: _Launch, plan: PlanDiff) -> str:
+    text, scenario, size = plan.text, plan.scenarios.get(launch.earlier.scenario), launch.earlier.tokens
+    if scenario is None or scenario.lost is None:
         return f"{number(text.tokens_kept)} of {count(text.tokens_total, 'token')} stay as they were"
-    if lost == 0:
+    if scenario.lost == 0:
         return "nothing is paid again"
-    money = f", {_dollars(scenario.usd)}" if scenario and scenario.usd else ""
-    lifetime = f", unless it has dropped them by now (it keeps them {plan.ttl})" if plan.ttl else ""
-    return f"{count(lost, 'token')} are paid again{money}{_otherwise(plan, name, lost)}{lifetime}"
+    if size is not None:
+        told = _of_size(launch, size, still_served(scenario, size))
+    else:
+        told = f"{count(scenario.lost, 'token')} are paid again{_money(scenario.usd)}{_otherwise(launch, plan)}"
+    return told + _unless(launch)
 
 
-def _otherwise(plan: PlanDiff, name: str, lost: int) -> str:
+def _unless(launch: _Launch) -> str:
+    """Where nobody knows when the last call was."""
+    if launch.earlier.used is not None or launch.lifetime is None:
+        return ""
+    return f", unless the cache has dropped them by now (it keeps them {_span(launch.lifetime)})"
+
+
+def still_served(scenario: Scenario, size: int) -> int:
+    """What a session of known size is still served. Its beginning is an estimate, which may be more than all of it."""
+    before, after = scenario.reusable_before or 0, scenario.reusable_after or 0
+    return after if size >= before else round(after * size / before)
+
+
+def _all_again(launch: _Launch) -> str:
+    size = launch.earlier.tokens
+    if size is None:
+        return "all of it is paid again"
+    other = launch.earlier.beside
+    shared = other is not None and launch.lifetime is not None and launch.now - other <= launch.lifetime
+    part = f"up to {count(size, 'token')}" if shared else f"all of its {count(size, 'token')}"
+    return f"{part} are paid again{_money(_usd(launch, size, size))}"
+
+
+def _of_size(launch: _Launch, size: int, kept: int) -> str:
+    """What a session of so many tokens pays again of which so many are still served."""
+    part = number(size - kept) if kept else "all"
+    return f"{part} of its {count(size, 'token')} are paid again{_money(_usd(launch, size - kept, size))}"
+
+
+def _usd(launch: _Launch, lost: int, size: int) -> float | None:
+    plan = launch.new
+    return break_cost(price(plan.vendor, plan.served_model), lost, plan.lifetime, size)
+
+
+def _otherwise(launch: _Launch, plan: PlanDiff) -> str:
     """What a new session pays again whose first turn is not the one that the cache has."""
-    other = plan.scenarios.get("new_prompt") if name == "relaunch" else None
-    if other is None or other.lost in {None, lost}:
+    own, other = (plan.scenarios.get(name) for name in ("relaunch", "new_prompt"))
+    new = launch.earlier.scenario == "relaunch"
+    if not new or own is None or other is None or other.lost in {None, own.lost}:
         return ""
     return f" ({number(other.lost or 0)} if its first turn is another one)"
 
 
-def _dollars(usd: float) -> str:
-    return f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"  # noqa: PLR2004  the smallest sum that is shown
+def _money(usd: float | None) -> str:
+    if not usd:
+        return ""
+    return f", ${usd:.4f}" if usd >= 0.0001 else ", less than $0.0001"  # noqa: PLR2004  the smallest sum that is shown
+
+
+def _span(seconds: float) -> str:
+    from agentmux_usage.forensics.words import span  # noqa: PLC0415  only where something is to be said
+
+    return span(seconds)

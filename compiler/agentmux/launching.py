@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import __version__
+from agentmux.cached import before
 from agentmux.day import today
 from agentmux.errors import CannotRun
-from agentmux.preparation import Answer, Prepared, Task, ask, before, fresh, session_of
+from agentmux.preparation import Answer, Prepared, Task, ask, fresh, session_of
 from agentmux_launcher import executable as executables
 from agentmux_launcher.codec import from_json
 from agentmux_launcher.executable import Executable, Origin, cli_of
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.manifest import LaunchPlan
     from agentmux_launcher.pty import Size
 
+Price = tuple[str, ...]  # a line that says it, then one for each change
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
 
@@ -62,30 +64,29 @@ class Given:
     trust: bool = False
 
 
-def prepared(task: Task, err: Stream, ledger: Ledger | None) -> Prepared:
-    """The plan, compiled if sources changed; says on `err` what is wrong and what the launch will pay.
+def prepared(task: Task, err: Stream) -> tuple[Prepared, Price | None]:
+    """The plan, compiled if sources changed, and then its price; says on `err` what is wrong.
 
     Raises:
         CannotLaunch: it does not compile.
     """
     ready = fresh(Path(task.root), task.wanted)
-    answer = Answer(ready, price=_price(task, ready, ledger)) if ready else ask(task)
+    answer = Answer(ready) if ready else ask(task)
     err.write(answer.said)
     if answer.prepared is None:
         raise CannotLaunch("nothing was started")
-    if answer.price:
-        total, *changes = answer.price
-        err.line(f"the cache has another prompt than this launch sends: {total}")
-        for change in changes:
-            err.line(f"  {change}")
-    return answer.prepared
+    return answer.prepared, answer.price
 
 
-def _price(task: Task, ready: Prepared, ledger: Ledger | None) -> tuple[str, ...]:
+def price(task: Task, ready: Prepared, ledger: Ledger | None) -> Price:
+    """What a plan that was prepared earlier will pay; the compiler is asked only where that may be something."""
     earlier = None if ledger is None else before(ledger, task, ready.plan.provider)
-    if earlier is None or earlier.prefix == ready.prefix:
+    if earlier is None or ready.prefix is None:
         return ()
-    return ask(replace(task, after=ready.prefix)).price
+    forgotten = ready.lifetime is not None and earlier.age(task.now) > ready.lifetime
+    if earlier.prefix == ready.prefix and not (forgotten and earlier.scenario == "resume"):
+        return ()
+    return ask(replace(task, after=ready.prefix)).price or ()
 
 
 def find(plan: LaunchPlan, environ: Mapping[str, str], ledger: Ledger | None) -> Found:

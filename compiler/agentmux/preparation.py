@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agentmux_launcher.ledger import Ledger, Session
 
 FOLDER = ".agentmux/launch"
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """A prefix that a cache may hold: its digest in the ledger, and in which scenario this launch would use it."""
-
-    prefix: str
-    scenario: str
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
-    """What the process is asked.
+    """What the process is asked; `now` is in seconds since 1970.
 
     `write` says that outputs may be written; `session` is the one that the launch goes on with, empty for the last one.
     `after` is the prefix of a plan that is prepared already and of which only the price is wanted.
@@ -75,6 +67,7 @@ class Task:
     color: bool = False
     session: str | None = None
     after: str | None = None
+    now: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +75,8 @@ class Prepared:
     """A plan ready to be launched; `prefix` is its digest in the ledger, None where there is none.
 
     `keeps` says that a session that goes on has the text it began with, whatever was edited since; `kept_runs` which
-    folders of runs the project keeps.
+    folders of runs the project keeps. `lifetime` is for how many seconds its cache keeps what nobody
+    uses, None where that is not known.
     """
 
     plan: LaunchPlan
@@ -90,25 +84,16 @@ class Prepared:
     prefix: str | None = None
     keeps: bool = False
     kept_runs: Keep = USUAL
+    lifetime: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a task: `said` is for stderr, `price` what the launch will pay if it breaks a cache."""
+    """What came of a task: `said` is for stderr, `price` what the launch pays again; None where nobody has asked."""
 
     prepared: Prepared | None = None
     said: str = ""
-    price: tuple[str, ...] = ()
-
-
-def before(ledger: Ledger, task: Task, provider: str) -> Before | None:
-    """What a cache may hold of it: the prefix of the session that goes on, else of the last run."""
-    agent = task.wanted.agent
-    if task.session is not None:
-        session = session_of(ledger, task, provider)
-        return Before(session.prefix, "resume") if session and session.prefix else None
-    run = ledger.last_run(task.root, agent, provider)
-    return Before(run.prefix, "relaunch") if run and run.prefix else None
+    price: tuple[str, ...] | None = None
 
 
 def session_of(ledger: Ledger, task: Task, provider: str) -> Session | None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux import project
+from agentmux.cached import Before, before
 from agentmux.errors import DONE, guarded
-from agentmux.launch_price import snapshot_price, what_it_costs
-from agentmux.preparation import Answer, Before, Prepared, Task, Wanted, before, kept, key_of, record_path
+from agentmux.launch_price import lifetime_of, what_it_costs
+from agentmux.preparation import Answer, Prepared, Task, Wanted, kept, key_of, record_path
 from agentmux.streams import standard
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides
@@ -56,26 +57,23 @@ def prepared(task: Task) -> Answer:
     plan = _chosen(compiled.plans, wanted)
     if plan is None:
         return Answer(said=_said(task, compiled.diagnostics) or _no_plan(compiled, wanted))
-    earlier = _before(task, plan.plan.provider)
-    built = _built(task, tree, compiled, plan.plan.provider, compare=earlier is None)
+    built = _built(task, tree, compiled, plan.plan.provider)
     lowered, found = _overridden(compiled, plan, wanted, tree)
     said = _said(task, (*built.report.diagnostics, *found))
     if has_errors((*built.report.diagnostics, *found)) or lowered is None:
         return Answer(said=said)
     kept_prefix, runs = _keep(task, lowered.prefix), _kept_runs(compiled.settings)
-    ready = Prepared(lowered.plan, _peers(compiled), kept_prefix, _keeps(lowered.prefix), runs)
+    lifetime = lifetime_of(lowered.prefix)
+    ready = Prepared(lowered.plan, _peers(compiled), kept_prefix, _keeps(lowered.prefix), runs, lifetime)
     if task.write:
         _remember(task, tree, built, ready)
-    if earlier is None:
-        return Answer(ready, said, tuple(snapshot_price(built.report.diff)))
-    return Answer(ready, said, _price(task, earlier, lowered.prefix))
+    return Answer(ready, said, _price(task, lowered.prefix))
 
 
 def priced(task: Task) -> Answer:
     """What a plan that is prepared already costs, after the one that a cache may hold."""
     after = _prefix(task, task.after)
-    earlier = _before(task, after.provider) if after else None
-    return Answer(price=_price(task, earlier, after) if earlier and after else ())
+    return Answer(price=_price(task, after) if after else ())
 
 
 def _chosen(plans: Sequence[Lowered], wanted: Wanted) -> Lowered | None:
@@ -90,9 +88,9 @@ def _no_plan(compiled: Compiled, wanted: Wanted) -> str:
     return f"error: `{wanted.agent}` does not run on `{wanted.provider}`\n  = note: it runs on {', '.join(names)}\n"
 
 
-def _built(task: Task, tree: DiskTree, compiled: Compiled, provider: str, *, compare: bool) -> Built:
+def _built(task: Task, tree: DiskTree, compiled: Compiled, provider: str) -> Built:
     scope = Scope((task.wanted.agent,), (provider,))
-    options = BuildOptions(scope, check=not task.write, today=task.today, compare=compare)
+    options = BuildOptions(scope, check=not task.write, today=task.today, compare=False)
     return run_build(Path(task.root), options, tree, compiled)
 
 
@@ -183,9 +181,9 @@ def _before(task: Task, provider: str) -> Before | None:
         return None
 
 
-def _price(task: Task, earlier: Before, after: PlanPrefix) -> tuple[str, ...]:
-    known = _prefix(task, earlier.prefix)
-    return () if known is None else tuple(what_it_costs(known, after, earlier.scenario))
+def _price(task: Task, after: PlanPrefix) -> tuple[str, ...]:
+    earlier = _before(task, after.provider)
+    return () if earlier is None else tuple(what_it_costs(earlier, _prefix(task, earlier.prefix), after, task.now))
 
 
 if __name__ == "__main__":

@@ -161,12 +161,11 @@ class Ledger:
     def run(self, run_id: str) -> Run | None:
         return next(iter(self._rows(Run, "SELECT * FROM runs WHERE run_id = ?", (run_id,))), None)
 
-    def last_run(self, project: str, agent: str, provider: str) -> Run | None:
-        """The latest run of an agent on a provider."""
-        query = (
-            "SELECT * FROM runs WHERE project = ? AND agent = ? AND provider = ? ORDER BY started DESC, run_id LIMIT 1"
-        )
-        return next(iter(self._rows(Run, query, (project, agent, provider))), None)
+    def last_used(self, project: str, agent: str, provider: str) -> tuple[Run, float] | None:
+        """The run of an agent on a provider that called a model last, and when that was over."""
+        found = self._connection.execute(ledger_schema.LAST_USED, (project, agent, provider)).fetchone()
+        run = None if found is None else self.run(found[0])
+        return None if run is None else (run, float(found[1]))
 
     def session(self, provider: str, session_id: str) -> Session | None:
         query = "SELECT * FROM sessions WHERE provider = ? AND session_id = ?"

@@ -182,10 +182,74 @@ def test_a_second_launch_compiles_only_what_has_changed_and_says_what_it_pays(sh
     _, _, loud = shell("run", "reviewer", "--provider", "codex", "three")
     assert prepared.stat().st_mtime_ns != before
     first, second, *_ = loud.splitlines()
-    assert first.startswith("the cache has another prompt than this launch sends: ")
+    assert first.startswith("`reviewer` begins otherwise than at its last run: ")
     assert "paid again" in first
     assert second == "  `bundles/style.md` was edited (bundles/style.md:1)"
     assert "Be very brief." in " ".join(shell.notes(2)["argv"])
+
+
+def later(shell, minutes):
+    """All that the ledger knows is so many minutes older."""
+    path = Path(shell.env["HOME"]) / ".agentmux" / "ledger.sqlite3"
+    with contextlib.closing(sqlite3.connect(path)) as ledger:
+        for table, column in (("runs", "started"), ("runs", "ended"), ("turns", "ended"), ("sessions", "updated")):
+            ledger.execute(f"UPDATE {table} SET {column} = {column} - ?", (60 * minutes,))  # noqa: S608  names of ours
+        ledger.commit()
+
+
+def test_what_the_cache_has_forgotten_has_no_price(shell):
+    shell.script([*CLAUDE, answer("claude", "ok", usage={"input": 20, "read": 980}), ALL])
+    shell("run", "reviewer", "Hello")
+    later(shell, 28)
+    quiet = shell("run", "reviewer", "Hello")[2]
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+    later(shell, 28)
+
+    loud = shell("run", "reviewer", "Hello")[2]
+
+    figures = "tokens: 20 uncached, 980 from the cache, 0 written for 5 min, 5 out, 1,000 in the context\n"
+    assert quiet == figures
+    assert loud == (
+        "`reviewer` begins otherwise than at its last run, and the cache has forgotten that anyway: "
+        f"the last call was 28 min ago, and what nobody uses is kept for 5 min\n{figures}"
+    )
+
+
+@pytest.mark.parametrize("words", [["--resume", "Hello"], ["--fork", "Hello"]])
+def test_a_session_that_the_cache_has_forgotten_is_paid_for_whole(shell, words):
+    shell.script([*CLAUDE, answer("claude", "ok", usage={"input": 20, "read": 980}), ALL])
+    shell("run", "reviewer", "Hello")
+    later(shell, 8)
+
+    _, second, third, *_ = shell("run", "reviewer", *words)[2].splitlines()
+
+    assert second == (
+        "the cache has forgotten the session: all of its 1,000 tokens are paid again, $0.0048; "
+        "the last call was 8 min ago, and what nobody uses is kept for 5 min"
+    )
+    assert third.startswith("tokens: ")
+
+
+def test_another_effort_is_paid_for_by_the_size_that_the_session_has(shell):
+    shell.script([*CLAUDE, answer("claude", "ok", usage={"input": 20, "read": 980}), ALL])
+    shell("run", "reviewer", "Hello")
+
+    lines = shell("run", "reviewer", "--resume", "--effort", "low", "Hello")[2].splitlines()
+
+    assert lines[1:4] == [
+        "  other effort: default, now low",
+        "the session begins otherwise than at its last run: all of its 1,000 tokens are paid again, $0.0048",
+        "  another effort (agents.d/reviewer.yaml:1)",
+    ]
+
+
+def test_nothing_is_said_of_a_cache_that_no_run_has_filled(shell):
+    shell("build", "--accept")
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+    shell.script([ALL, {"stderr": "401 Unauthorized\n"}, {"exit": 1}])
+    assert "begins otherwise" not in shell("run", "reviewer", "--provider", "codex", "Hello")[2]
+    (shell.project / "bundles" / "style.md").write_text("Be brief.\n", encoding="utf-8")
+    assert "begins otherwise" not in shell("run", "reviewer", "--provider", "codex", "Hello")[2]
 
 
 @pytest.mark.parametrize(
@@ -246,13 +310,16 @@ def test_a_session_that_nobody_knows_is_the_clis_affair_and_none_is_an_error(she
 
 
 def test_a_cli_that_is_not_there(shell):
+    shell.script([*CLAUDE, answer("claude", "ok"), ALL])
+    shell("run", "reviewer", "Hello")
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
     for name in VERSIONS:
         (shell.project.parent / "bin" / name).unlink()
 
     code, out, err = shell("run", "reviewer", "Hello")
 
     assert (code, out) == (127, "")
-    assert err.splitlines()[0] == "error: `claude` is not installed"
+    assert err.startswith("error: `claude` is not installed\n")
     assert "agentmux install claude" in err
 
 

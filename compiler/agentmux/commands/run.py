@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from agentmux.launching import Price
     from agentmux.preparation import Prepared
     from agentmux.streams import Streams
 
@@ -62,6 +63,7 @@ def _task(arguments: argparse.Namespace, root: Path, streams: Streams) -> Task:
         write=not arguments.dry_run,
         color=streams.err.color,
         session=session,
+        now=time.time(),
     )
 
 
@@ -79,13 +81,14 @@ def _ledger(streams: Streams) -> Iterator[Ledger | None]:
 
 
 def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, streams: Streams) -> int:
-    ready = launching.prepared(task, streams.err, ledger)
+    ready, price = launching.prepared(task, streams.err)
     plan = ready.plan
     if plan.controller not in launching.CONTROLLERS:
         raise CannotLaunch(f"`{plan.provider}` is driven by `{plan.controller}`, which `run` cannot do yet")
     given = Given(fork=arguments.fork, trust=arguments.trust)
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
+        _tell(price, task, ready, ledger, streams)
         return dry_run.show(launching.dry(ready, Path(task.root), session, given), arguments, streams.out)
     prompt = first_turn(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
@@ -96,6 +99,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:
         streams.err.line(visible(note))
+    _tell(price, task, ready, ledger, streams)
     if isinstance(session, Session):
         let_it_pass(session, plan, streams.err)
     held = session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix
@@ -103,6 +107,13 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     code = carry_out(launch, asked, ledger, streams)
     _let_go(task, ready, ledger)
     return code
+
+
+def _tell(price: Price | None, task: Task, ready: Prepared, ledger: Ledger | None, streams: Streams) -> None:
+    """Say what the launch will pay again."""
+    lines = launching.price(task, ready, ledger) if price is None else price
+    for place, line in enumerate(lines):
+        streams.err.line(f"  {line}" if place else line)
 
 
 def _let_go(task: Task, ready: Prepared, ledger: Ledger | None) -> None:
