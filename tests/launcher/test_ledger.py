@@ -99,6 +99,37 @@ def test_when_the_turns_of_new_sessions_began(ledger):
     assert ledger.beginnings() == {"r1": (10.0, 30.0)}
 
 
+def test_a_run_was_used_when_its_last_call_was_over(ledger):
+    def ran(name, started, ended=None, **more):
+        ledger.begin(Run(**{**_fields(RUN), "run_id": name, "started": started, "ended": ended, **more}))
+
+    def turned(name, number, ended, prefill=None, *, failed=False):
+        turn = Turn(name, number, None, None, 0.0, ended, None, 0, prefill_tokens=prefill)
+        failure = FailureRow(name, number, "auth", "", "", 1, None, False, None)
+        ledger.turn(turn, failure=failure if failed else None)
+
+    def last():
+        found = ledger.last_used("/p", "reviewer", "claude")
+        return found and (found[0].run_id, found[1])
+
+    ran("refused", 10.0)
+    turned("refused", 1, 11.0, failed=True)
+    assert last() is None
+    ran("chat", 20.0)
+    turned("chat", 1, 21.0)
+    ran("short", 30.0)
+    turned("short", 1, 31.0)
+    assert last() == ("short", 31.0)
+    turned("chat", 2, 41.0, 500, failed=True)
+    turned("chat", 3, 42.0, 0, failed=True)
+    assert last() == ("chat", 41.0)
+    ran("screen", 50.0, controller="terminal")
+    assert last() == ("chat", 41.0)
+    ran("screen", 50.0, 60.0, controller="terminal")
+    assert last() == ("screen", 60.0)
+    assert ledger.last_used("/q", "reviewer", "claude") is None
+
+
 def test_the_last_session_is_that_of_the_agent_on_the_provider_in_the_project(ledger):
     others = [("codex", "/p", "reviewer"), ("claude", "/q", "reviewer"), ("claude", "/p", "tester")]
     ledger.turn(TURN, session=SESSION)
