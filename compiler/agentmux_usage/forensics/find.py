@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentmux_usage.breaks import Break
+from agentmux_usage.forensics.begun import begun_anew
 from agentmux_usage.forensics.calls import Step, steps
 from agentmux_usage.forensics.plans import edit
 from agentmux_usage.forensics.reasons import Case, Cause, cause_of, lifetime_of
@@ -32,7 +33,7 @@ def find_breaks(session: Session, known: Known) -> tuple[Break, ...]:
     found: list[Break] = []
     firsts: list[Step] = []
     for step in steps(session, known):
-        broken = _break(step, firsts, known) if step.before else _unshared(step, known)
+        broken = _break(step, firsts, known) if step.before else _first(step, known)
         if broken is not None:
             found.append(broken)
         firsts = under_way(firsts, step)
@@ -56,14 +57,16 @@ def _weighed(cause: Cause, step: Step, predicted: int | None) -> Cause:
     return replace(cause, evidence=cause.evidence + more)
 
 
-def _unshared(step: Step, known: Known) -> Break | None:
-    """The first call of a session that ran into another one's."""
+def _first(step: Step, known: Known) -> Break | None:
+    """The first call of a session that ran into another one's, or that an edit had made begin otherwise."""
     read, prompt = step.response.tokens.cache_read, step.response.context
-    pair = None if read is None or prompt is None else shared(step, known)
-    if pair is None or read is None or prompt is None:
+    if read is None or prompt is None:
         return None
-    expected = min(pair[0], prompt)
-    return _told(step, expected, pair[1], None) if expected - read > step.serving.step else None
+    found = shared(step, known) or begun_anew(step, known)
+    if found is None:
+        return None
+    expected = min(found.expected, prompt)
+    return _told(step, expected, found.cause, found.predicted) if expected - read > step.serving.step else None
 
 
 def _told(step: Step, expected: int, cause: Cause, predicted: int | None) -> Break:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agentmux_compiler.lowered import PlanPrefix
 from agentmux_launcher.codec import from_json
@@ -14,6 +14,10 @@ from agentmux_usage.response import Response
 if TYPE_CHECKING:
     from agentmux_launcher.ledger import Ledger
     from agentmux_usage.response import Session
+
+
+Line = tuple[str | None, str | None, str]
+Key = TypeVar("Key", str, Line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,10 @@ class Start:
         return self.began, self.session_id
 
     @property
+    def line(self) -> Line:
+        return self.first.cwd, self.first.agent, self.first.provider
+
+    @property
     def answered(self) -> float:
         return self.first.time
 
@@ -48,12 +56,23 @@ class Start:
 class Known:
     """`prefixes` by their digests in the ledger, and under the same digests the sessions that began with each.
 
-    Those are in the order in which they began. With neither (`NOTHING`) a break is explained by what its responses say
-    alone.
+    `lines` are the same sessions by project, agent and provider. Both are in the order in which they began. With none
+    (`NOTHING`) a break is explained by what its responses say alone.
     """
 
     prefixes: Mapping[str, PlanPrefix] = field(default_factory=dict)
     starts: Mapping[str, tuple[Start, ...]] = field(default_factory=dict)
+    lines: Mapping[Line, tuple[Start, ...]] = field(default_factory=dict)
+
+    def began(self, response: Response) -> Start | None:
+        """The session whose first response this is, where the ledger knows when it began."""
+        starts = self.starts.get(response.prefix or "", ())
+        return next((each for each in starts if each.session_id == response.session_id), None)
+
+    def alike(self, start: Start) -> tuple[Start, ...]:
+        """All sessions that began with the same prefix and model."""
+        starts = self.starts.get(start.first.prefix or "", ())
+        return tuple(each for each in starts if each.first.model == start.first.model)
 
 
 NOTHING = Known()
@@ -61,19 +80,28 @@ NOTHING = Known()
 
 def known_of(sessions: Iterable[Session], ledger: Ledger | None = None) -> Known:
     """What a ledger knows of sessions that may break each other's caches."""
-    starts: defaultdict[str, list[Start]] = defaultdict(list)
+    starts: list[Start] = []
     digests: set[str] = set()
     beginnings = ledger.beginnings() if ledger else {}
     for session in sessions:
         digests |= {each.prefix for each in session.responses if each.prefix}
         start = _start(session, beginnings)
         if start is not None and start.first.prefix:
-            starts[start.first.prefix].append(start)
+            starts.append(start)
     kept = {digest: _prefix(ledger, digest) for digest in sorted(digests)} if ledger else {}
     return Known(
         prefixes={digest: prefix for digest, prefix in kept.items() if prefix is not None},
-        starts={digest: tuple(sorted(each, key=lambda start: start.place)) for digest, each in starts.items()},
+        starts=_grouped((each.first.prefix or "", each) for each in starts),
+        lines=_grouped((each.line, each) for each in starts),
     )
+
+
+def _grouped(starts: Iterable[tuple[Key, Start]]) -> dict[Key, tuple[Start, ...]]:
+    """Each group in the order in which its sessions began."""
+    found: defaultdict[Key, list[Start]] = defaultdict(list)
+    for key, start in starts:
+        found[key].append(start)
+    return {key: tuple(sorted(each, key=lambda start: start.place)) for key, each in found.items()}
 
 
 def _start(session: Session, beginnings: Mapping[str, tuple[float, ...]]) -> Start | None:

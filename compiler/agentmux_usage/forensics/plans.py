@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agentmux_usage.breaks import Line, Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentmux_compiler.lowered import PlanPrefix
+    from agentmux_compiler.prefix.scenarios import Standing
     from agentmux_compiler.report import Change, PlanDiff
     from agentmux_usage.forensics.calls import Step
-    from agentmux_usage.forensics.known import Known
+    from agentmux_usage.forensics.known import Known, Start
 
 # The comparison has more words than a break has reasons: every other one is a change of the text.
 REASONS = {
@@ -26,8 +30,8 @@ REASONS = {
 class Edit:
     """The first change between two plans. `what` says it in words, `line` where it was made.
 
-    `lost` are the tokens of its prefix that a session which goes on was to lose by it, of `held` that it would have
-    been served; null where the comparison could not say.
+    `lost` are the tokens of its prefix that the session was to lose by it, of `held` that it would have been served;
+    null where the comparison could not say.
     """
 
     reason: Reason
@@ -35,6 +39,11 @@ class Edit:
     line: Line | None
     lost: int | None
     held: int | None
+
+    @property
+    def told(self) -> str:
+        """What it is and where, in words."""
+        return f"{self.what} ({self.line.path}:{self.line.line})" if self.line else self.what
 
     @property
     def harmless(self) -> bool:
@@ -54,25 +63,44 @@ def edit(step: Step, known: Known) -> Edit | None:
     if before is None or not before.prefix or before.prefix == step.response.prefix:
         return None
     old, new = (known.prefixes.get(each or "") for each in (before.prefix, step.response.prefix))
-    if old is None or new is None:
-        return None
+    return None if old is None or new is None else between(old, new, "resume")
+
+
+def between(old: PlanPrefix, new: PlanPrefix, scenario: Literal["resume", "new_prompt"]) -> Edit | None:
+    """The edit that makes one plan another, and what it does to a session that goes on or to a new one."""
     from agentmux_compiler.prefix.diff import diff  # noqa: PLC0415  it counts tokens, which few breaks need
 
-    return _edit(diff(old, new))
+    return _edit(diff(old, new), scenario)
 
 
-def _edit(found: PlanDiff) -> Edit | None:
+def standing_of(plan: PlanPrefix) -> Standing | None:
+    """What sessions of a plan are served, as the build counts; null where nobody knows its cache."""
+    from agentmux_compiler.prefix.costs import caching_of  # noqa: PLC0415  as above
+    from agentmux_compiler.prefix.counters import counter_for  # noqa: PLC0415
+    from agentmux_compiler.prefix.scenarios import standing  # noqa: PLC0415
+
+    caching = caching_of(plan)
+    return None if caching is None else standing(plan, caching, counter_for(plan.vendor, plan.served_model))
+
+
+def measure(plan: Standing | None, starts: Iterable[Start]) -> float | None:
+    """Tokens of a backend for one that the build counts, by the shortest prompt that began so; rather too many."""
+    sizes = [each.first.context for each in starts if each.first.context]
+    return min(sizes) / plan.tokens if plan and plan.tokens and sizes else None
+
+
+def _edit(found: PlanDiff, scenario: str) -> Edit | None:
     if not found.changes:
         return None
     from agentmux_compiler.render.causes import phrase  # noqa: PLC0415  as above
 
-    change, resume = found.changes[0], found.scenarios.get("resume")
+    change, sent = found.changes[0], found.scenarios.get(scenario)
     return Edit(
         REASONS.get(change.reason, Reason.INSTRUCTIONS),
         phrase(change),
         _line(change, found),
-        resume.lost if resume else None,
-        resume.reusable_before if resume else None,
+        sent.lost if sent else None,
+        sent.reusable_before if sent else None,
     )
 
 

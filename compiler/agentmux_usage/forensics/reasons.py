@@ -26,6 +26,18 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class Missed:
+    """What the first call of a session could have been served, and why it was not.
+
+    `predicted` is what the comparison of two plans said it would lose, where what it lost is not taken from that.
+    """
+
+    expected: int
+    cause: Cause
+    predicted: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A call that fell short, and what another plan than that of the call before sends."""
 
@@ -105,7 +117,7 @@ def _plan(case: Case) -> Cause | None:
     found = case.edit
     if found is None or found.harmless or case.step.first:
         return None
-    return Cause(found.reason, f"the plan is another one: {_told(found)}", found.line, planned=True)
+    return Cause(found.reason, f"the plan is another one: {found.told}", found.line, planned=True)
 
 
 def _compaction(case: Case) -> Cause | None:
@@ -136,12 +148,8 @@ def _harmless_plan(case: Case) -> Cause | None:
     found = case.edit
     if found is None or case.step.first:
         return None
-    evidence = f"the plan is another one: {_told(found)}, though a session that goes on was to lose nothing by that"
+    evidence = f"the plan is another one: {found.told}, though a session that goes on was to lose nothing by that"
     return Cause(found.reason, evidence, found.line, planned=True)
-
-
-def _told(found: Edit) -> str:
-    return f"{found.what} ({found.line.path}:{found.line.line})" if found.line else found.what
 
 
 _SERVER = Cause(

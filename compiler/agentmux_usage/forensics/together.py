@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux_usage.breaks import Reason
-from agentmux_usage.forensics.reasons import Cause
+from agentmux_usage.forensics.plans import measure, standing_of
+from agentmux_usage.forensics.reasons import Cause, Missed
 from agentmux_usage.forensics.words import span
 
 if TYPE_CHECKING:
@@ -50,51 +51,40 @@ def _alike(one: Step, two: Step) -> bool:
     return one.response.model == two.response.model and sizes[0] >= sizes[1] / 2 > 0
 
 
-def shared(step: Step, known: Known) -> tuple[int, Cause] | None:
+def shared(step: Step, known: Known) -> Missed | None:
     """What the first call of a session could have read, had another one with its plan not been under way just then.
 
-    In tokens: the least that a session with this plan was served at its beginning, and no more than what the build says
-    a session with another prompt is served. Only where both were served nothing, so that each paid for the same: of one
+    That is the least that a session with this plan was served at its beginning, and no more than what the build says a
+    session with another prompt is served. Only where both were served nothing, so that each paid for the same: of one
     that was served a part nobody knows whether there was more to read.
     """
     response = step.response
-    starts = known.starts.get(response.prefix or "", ()) if _first(step) and response.tokens.cache_read == 0 else ()
-    own = next((each for each in starts if each.session_id == response.session_id), None)
-    near = _under_way(own, starts) if own else None
-    if own is None or near is None:
+    cold = step.before is None and response.kind == "main" and response.tokens.cache_read == 0
+    own = known.began(response) if cold else None
+    alike = known.alike(own) if own else ()
+    near = _under_way(own, alike) if own else None
+    reads = [each.read for each in alike if each.read]
+    if own is None or near is None or not (reads or step.serving.trusted):
         return None
-    reads = [each.read for each in starts if each.read and each.first.model == response.model]
-    served = _served(known, response.prefix) if reads or step.serving.trusted else None
+    served = _served(known, own)
     if not served:
         return None
     evidence = (
         f"another session with the same plan began {span(own.began - near.began)} before this one, "
         f"and its answer {span(near.answered - own.began)} after"
     )
-    sizes = (each.first.context for each in (own, near))
-    return min(served, *reads, *(size for size in sizes if size)), Cause(Reason.CONCURRENT, evidence)
+    return Missed(min([served, *reads]), Cause(Reason.CONCURRENT, evidence))
 
 
-def _first(step: Step) -> bool:
-    return step.before is None and step.response.kind == "main"
-
-
-def _under_way(own: Start, starts: Sequence[Start]) -> Start | None:
+def _under_way(own: Start, alike: Sequence[Start]) -> Start | None:
     """The latest session that had begun before this one and had no answer yet, and that was served nothing either."""
-    before = (each for each in starts if each.place < own.place and each.answered > own.began)
-    alike = (each for each in before if each.read == 0 and each.first.model == own.first.model)
-    return max(alike, key=lambda each: each.place, default=None)
+    before = (each for each in alike if each.place < own.place and each.answered > own.began and each.read == 0)
+    return max(before, key=lambda each: each.place, default=None)
 
 
-def _served(known: Known, digest: str | None) -> int | None:
-    plan = known.prefixes.get(digest or "")
-    if plan is None:
-        return None
-    from agentmux_compiler.prefix.costs import caching_of  # noqa: PLC0415  it counts tokens, which few breaks need
-    from agentmux_compiler.prefix.counters import counter_for  # noqa: PLC0415
-    from agentmux_compiler.prefix.scenarios import standing  # noqa: PLC0415
-
-    caching = caching_of(plan)
-    if caching is None:
-        return None
-    return standing(plan, caching, counter_for(plan.vendor, plan.served_model)).served["new_prompt"]
+def _served(known: Known, start: Start) -> int | None:
+    """By the build; where the backend counts fewer tokens, so much less."""
+    plan = known.prefixes.get(start.first.prefix or "")
+    found = standing_of(plan) if plan else None
+    scale = measure(found, known.alike(start))
+    return int(found.served["new_prompt"] * min(1.0, scale)) if found and scale else None
