@@ -1,4 +1,4 @@
-"""This repository's own agents: no prefix of theirs changes unless somebody accepts it, and a build has nothing to say."""
+"""This repository's own agents: no prefix of theirs changes unless somebody accepts it, and builds are quiet."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux_compiler.proposal.alignment import Group, groups
+from agentmux_compiler.proposal.beside import found_beside
 from agentmux_compiler.proposal.blocks import blocks, heading, is_heading, sections
 from agentmux_compiler.proposal.bundle_file import bundle_file
 from agentmux_compiler.proposal.bundling import NamedBundle, Piece, bundles_of, outline
@@ -276,3 +277,17 @@ def test_a_build_gives_every_file_back(tmp_path_factory, texts):
     proposal = propose(DiskTree(root), [load_provider(name) for name in NAMES], Request())
     assert [(proof.path, proof.differences) for proof in proposal.proofs] == [(name, ()) for name in files]
     assert [item for item in proposal.diagnostics if item.severity.value == "error"] == []
+
+
+def test_what_a_cli_reads_by_itself_is_said_and_an_empty_folder_is_not(tmp_path):
+    for path in (".claude/agents/one.md", "sub/.codex/config.toml", ".claude/settings.json"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x", encoding="utf-8")
+    (tmp_path / ".claude/commands").mkdir()
+    catalog = [load_provider(name) for name in NAMES]
+
+    assert list(found_beside(DiskTree(tmp_path), [".", "sub"], catalog)) == [
+        (".claude/agents/", "sub-agents; they reach `claude` by themselves, and none is taken in"),
+        (".claude/settings.json", "settings; they reach `claude` by themselves, and none is taken in"),
+        ("sub/.codex/config.toml", "settings; they reach `codex` by themselves, and none is taken in"),
+    ]

@@ -31,6 +31,7 @@ def for_people(proposal: Proposal, paint: Paint) -> str:
         ("values that were not copied, since they look like secrets", _secrets(proposal)),
     )
     texts = [f"{paint('strong', title)}\n{_columns(rows)}" for title, rows in parts if rows]
+    texts[-1:] = [texts[-1] + _still_there(proposal)] if proposal.replaced else texts[-1:]
     diffs = [_diff(proof) for proof in proposal.proofs if proof.diff]
     return "\n".join([*texts, *diffs]) + "\n"
 
@@ -142,6 +143,15 @@ def _secrets(proposal: Proposal) -> list[Row]:
         (f"{each.path} {each.server}.{each.field}", f"is ${{{each.variable}}} now: set {each.variable} before a launch")
         for each in proposal.replaced
     ]
+
+
+def _still_there(proposal: Proposal) -> str:
+    """That the files which hold the secrets are not changed; a line below theirs."""
+    paths = list(dict.fromkeys(each.path for each in proposal.replaced))
+    hold = "is not changed and still holds" if len(paths) == 1 else "are not changed and still hold"
+    one = len(proposal.replaced) == 1
+    advice = "if it was ever committed, withdraw it" if one else "if they were ever committed, withdraw them"
+    return f"  {visible(listed(paths))} {hold} {'it' if one else 'them'}: {advice}, and write the variable there too\n"
 
 
 def _diff(proof: Proof) -> str:

@@ -471,3 +471,18 @@ def test_agents_are_proposed_in_byte_order_of_their_folders(repository_of):
         ("c", "c"),
         ("c-d", "c/d"),
     ]
+
+
+def test_a_secret_is_said_to_stand_where_it_was(agentmux, repository_of):
+    servers = {"gh": {"command": "gh-mcp", "env": {"GITHUB_TOKEN": "ghp_abcdefghij0123456789"}}}
+    repository_of({".mcp.json": json.dumps({"mcpServers": servers})})
+
+    out = agentmux("init")[1]
+
+    assert out.partition("like secrets\n")[2].splitlines()[:2] == [
+        "  .mcp.json gh.env.GITHUB_TOKEN  is ${GITHUB_TOKEN} now: set GITHUB_TOKEN before a launch",
+        (
+            "  .mcp.json is not changed and still holds it: if it was ever committed, withdraw it, and write the "
+            "variable there too"
+        ),
+    ]

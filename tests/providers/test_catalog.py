@@ -98,9 +98,10 @@ def test_no_field_may_be_left_out_or_invented(name):
         "variables",
         "authenticate",
         "formats",
+        "paths",
     )
     own = ("tools", "tree", "families", "variants", "servers", "sub_agents", "skill_switches")
-    optional = {("lifetimes",), ("version_faults",), ("transcripts",), ("before_launch",)}
+    optional = {("lifetimes",), ("version_faults",), ("transcripts",), ("before_launch",), ("beside",)}
     optional |= {("layout", name) for name in own}
     optional |= {("instructions", "argv"), ("flag_delivery", "environment"), ("mcp", "denied_under")}
     optional |= {("skills", name) for name in ("beyond_limit", "behind_trust")}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agentmux_compiler.diagnostics import Diagnostic, has_errors
 from agentmux_compiler.lowering.chain import LOCAL_ONLY
 from agentmux_compiler.lowering.site import below
+from agentmux_compiler.proposal.beside import found_beside
 from agentmux_compiler.providers.schema import Provider
 from agentmux_compiler.sources.source_text import decode_source
 from agentmux_compiler.suggest import listing
@@ -131,7 +132,8 @@ def survey(tree: OutputTree, readers: Readers, skip: Sequence[str] = ()) -> Surv
     homes = dict.fromkeys((".", *(each.folder for each in texts)))
     skills, more_left = _skills(tree, homes, texts, readers)
     servers = {home: data for home in homes if (data := _file(tree, below(home, SERVERS_FILE))) is not None}
-    return Survey(tuple(texts), skills, servers, (*left, *more_left), tuple(found))
+    beside = [Left(path, reason) for path, reason in found_beside(tree, homes, readers.catalog)]
+    return Survey(tuple(texts), skills, servers, (*left, *more_left, *beside), tuple(found))
 
 
 def _folders(tree: OutputTree, folder: str, skip: Sequence[str]) -> Iterator[str]:

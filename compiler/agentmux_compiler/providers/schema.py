@@ -192,6 +192,15 @@ class Skills(Sourced):
     listing_limit: int | Unknown | None
 
 
+class Beside(Sourced):
+    """What the CLI reads of a project by itself, and no spec has a form for.
+
+    `paths` are files and folders below the project, each with what it holds, in the plural.
+    """
+
+    paths: Mapping[str, str]
+
+
 class ServerArguments(Facts):
     """Arguments that declare one MCP server; `{server}` stands bare, every other value as a JSON literal.
 
@@ -279,6 +288,7 @@ class Provider(Facts):
     flag_delivery: FlagDelivery | None
     default_delivery: Literal["file", "flag", "folder", "startup"]
     skills: Skills
+    beside: Beside | None = None
     mcp: Mcp
     redirect: Redirect | Unknown | None
     variables: Variables
