@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from agentmux_launcher.ledger import Run
 
 LATEST = "latest"
-_LIST_ALL = "`agentmux ps --all` lists the runs of all projects"
 _LIST = "`agentmux ps --all` lists them"
 
 
@@ -45,7 +44,5 @@ def _latest(known: Sequence[Run], root: str) -> Run:
     """The newest; `known` has the oldest first."""
     run = next((each for each in reversed(known) if each.project == root), None)
     if run is None:
-        raise CannotRun(
-            "nothing was run in this project yet", remedy="`agentmux ps --all` lists the runs of all others"
-        )
+        raise CannotRun("nothing was run in this project yet", remedy="`agentmux ps --all` lists those of all projects")
     return run

@@ -80,7 +80,8 @@ def test_nothing_is_the_latest_where_nothing_was_run(known, project):
     with pytest.raises(CannotRun) as refused:
         find("latest", known[2:], str(project))
 
-    assert refused.value.message == "nothing was run in this project yet"
+    said = (refused.value.message, refused.value.remedy)
+    assert said == ("nothing was run in this project yet", "`agentmux ps --all` lists those of all projects")
 
 
 @pytest.mark.parametrize("command", ["tail", "stop"])
