@@ -12,7 +12,7 @@ class Run:
     """One `agentmux run`. Times are seconds since 1970, in UTC.
 
     `plan` and `prefix` are digests of what the run was started with, `held` that of the prefix its session goes on
-    with: an older one where the CLI keeps the text that a session began with.
+    with: with older text where the CLI keeps that which a session began with.
     """
 
     run_id: str

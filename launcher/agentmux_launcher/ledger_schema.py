@@ -71,7 +71,8 @@ _CHANGES = {
 
 UNUSED = """
     digest NOT IN (
-        SELECT prefix FROM runs WHERE prefix IS NOT NULL UNION SELECT prefix FROM sessions WHERE prefix IS NOT NULL
+        SELECT prefix FROM runs WHERE prefix IS NOT NULL UNION SELECT held FROM runs WHERE held IS NOT NULL
+        UNION SELECT prefix FROM sessions WHERE prefix IS NOT NULL
     ) AND rowid <= (SELECT max(rowid) FROM prefixes) - ?"""
 # Of a CLI with a screen of its own no turn is known; a turn that failed before it read anything was no call.
 LAST_USED = """

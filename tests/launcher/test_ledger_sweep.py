@@ -39,8 +39,9 @@ def texts(path):
 def test_what_nothing_refers_to_goes_with_the_texts_that_it_alone_held(ledger, path):
     of_run = ledger.keep_prefix(prefix("shared", "of the run"))
     of_session = ledger.keep_prefix(prefix("shared", "of the session"))
+    gone_on_with = ledger.keep_prefix(prefix("shared", "gone on with"))
     nobodys = ledger.keep_prefix(prefix("shared", "nobody's"))
-    ledger.begin(replace(RUN, prefix=of_run))
+    ledger.begin(replace(RUN, prefix=of_run, held=gone_on_with))
     ledger.turn(TURN, session=replace(SESSION, prefix=of_session))
 
     assert ledger.sweep(keep=0) == 1
@@ -48,7 +49,7 @@ def test_what_nothing_refers_to_goes_with_the_texts_that_it_alone_held(ledger, p
     assert ledger.prefix(nobodys) is None
     assert ledger.prefix(of_run) == prefix("shared", "of the run")
     assert ledger.prefix(of_session) == prefix("shared", "of the session")
-    assert texts(path) == ["of the run", "of the session", "shared"]
+    assert texts(path) == ["gone on with", "of the run", "of the session", "shared"]
     assert ledger.sweep(keep=0) == 0
 
 
