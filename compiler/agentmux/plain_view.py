@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from agentmux.usage_words import money
+from agentmux.usage.words import money
 from agentmux_compiler.render.visible import head, visible
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.events import (

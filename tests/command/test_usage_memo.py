@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux import usage_memo
 from agentmux.cli import main
-from agentmux.usage_memo import KEPT, keep, mark_of, recall
+from agentmux.usage import memo as usage_memo
+from agentmux.usage.memo import KEPT, keep, mark_of, recall
 from agentmux_launcher import processes
 from agentmux_launcher.ledger import Ledger, Run, Turn
 from agentmux_launcher.usage import Tokens

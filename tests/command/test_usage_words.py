@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux.usage_words import duration, money, percent, ratio, tokens
+from agentmux.usage.words import duration, money, percent, ratio, tokens
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux import fail_on, project, wire_view
+from agentmux import fail_on, project
 from agentmux.commands.build import accept_command
 from agentmux.errors import DONE, FINDINGS, CannotRun
+from agentmux.views import wire as wire_view
 from agentmux_compiler.render import View, renderer
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.rules import UNREADABLE_BASELINE

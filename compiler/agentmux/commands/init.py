@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import init_view, project
+from agentmux import project
 from agentmux.clis import cli_of
 from agentmux.errors import DONE, FINDINGS, CannotRun
+from agentmux.views import init as init_view
 from agentmux_compiler.diagnostics import has_errors
 from agentmux_compiler.proposal.proposing import Request, propose
 from agentmux_compiler.providers import NAMES, load_provider

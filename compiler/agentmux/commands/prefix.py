@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
 
 
 def _sharing(root: Path, scope: Scope, arguments: argparse.Namespace, streams: Streams) -> int:
-    from agentmux import sharing_view  # noqa: PLC0415  a history needs none of it
+    from agentmux.views import sharing as sharing_view  # noqa: PLC0415  a history needs none of it
     from agentmux_compiler.pipeline import compile_project  # noqa: PLC0415
     from agentmux_compiler.prefix.sharing import sharing  # noqa: PLC0415
 
@@ -47,7 +47,7 @@ def _sharing(root: Path, scope: Scope, arguments: argparse.Namespace, streams: S
 
 
 def _history(root: Path, scope: Scope, arguments: argparse.Namespace, streams: Streams) -> int:
-    from agentmux import history_view  # noqa: PLC0415  a tree needs none of it
+    from agentmux.views import history as history_view  # noqa: PLC0415  a tree needs none of it
     from agentmux_compiler.prefix.history.run import history  # noqa: PLC0415
     from agentmux_compiler.trees.git_objects import GitError  # noqa: PLC0415
 

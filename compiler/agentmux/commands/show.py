@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux import cost_view, plan_view, project
+from agentmux import project
 from agentmux.errors import CANNOT_RUN, DONE, FINDINGS, CannotRun
+from agentmux.views import cost as cost_view
+from agentmux.views import plan as plan_view
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides, build_argv
 from agentmux_compiler.diagnostics import Severity

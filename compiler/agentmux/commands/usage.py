@@ -9,10 +9,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentmux import usage_foot, usage_memo, usage_view
 from agentmux.errors import DONE
-from agentmux.usage_options import asked_of
-from agentmux.usage_sources import Found, found
+from agentmux.usage import foot as usage_foot
+from agentmux.usage import memo as usage_memo
+from agentmux.usage import view as usage_view
+from agentmux.usage.options import asked_of
+from agentmux.usage.sources import Found, found
 from agentmux_compiler.render.paint import Paint
 from agentmux_usage import machine
 from agentmux_usage.report import build_each
@@ -34,7 +36,7 @@ def run(arguments: argparse.Namespace, streams: Streams) -> int:
     asked = asked_of(arguments, os.environ, time.time())
     there = found(arguments.imported, asked, os.environ)
     if arguments.html or arguments.parquet or arguments.otlp:
-        from agentmux.usage_out import give_away  # noqa: PLC0415  only for those who ask
+        from agentmux.usage.out import give_away  # noqa: PLC0415  only for those who ask
 
         rows = give_away(arguments, asked, there, streams.err)
     else:

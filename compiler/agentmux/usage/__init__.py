@@ -1,0 +1,1 @@
+"""What `agentmux usage` reads, asks and shows."""

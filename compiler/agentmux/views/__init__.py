@@ -1,0 +1,1 @@
+"""What commands show to people, one module for each kind."""
