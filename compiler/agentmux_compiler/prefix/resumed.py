@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentmux_compiler.prefix.align import part_name
+from agentmux_compiler.prefix.counters import counter_for
 from agentmux_compiler.prefix.rendered import SECTIONS
-from agentmux_compiler.prefix.requests import Cell
+from agentmux_compiler.prefix.requests import Cell, cells_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from agentmux_compiler.lowered import PrefixSegment, ResumeRules
+    from agentmux_compiler.lowered import PlanPrefix, PrefixSegment, ResumeRules
 
 KEPT = ("appended", "ignored")
 KNOWN = (*KEPT, "rewritten")
@@ -56,6 +57,27 @@ def resumed(
     appended = {text.cell.segment.layer for text in changed if text.rule == "appended"}
     again = (text for text in after if text.rule == "appended" and text.cell.segment.layer in appended)
     return Resumed(tuple(_woven(opaque, placed)), sum(text.cell.tokens for text in again))
+
+
+def sent(before: PlanPrefix, after: PlanPrefix) -> PlanPrefix | None:
+    """The prefix that a session goes on with which sent `before` last and is launched with `after`.
+
+    It has the keys and the CLI's own parts of `after`, and of each text what its rule leaves. None where nobody knows.
+    """
+    if after.resume is None:
+        return None
+    counter = counter_for(after.vendor, after.served_model)
+    old, new = (cells_of(plan, counter, ()) for plan in (before, after))
+    goes_on = resumed(old, new, after.resume, (before.delivery, after.delivery))
+    if goes_on is None:
+        return None
+    now = {_same(segment): segment for segment in after.segments}
+    texts = (now.get(_same(cell.segment), cell.segment) for cell in goes_on.cells)
+    return replace(after, segments=tuple(texts))
+
+
+def _same(segment: PrefixSegment) -> tuple[object, ...]:
+    return segment.layer, segment.name, segment.text, segment.size
 
 
 def _placed(before: Sequence[Text], after: Sequence[Text]) -> list[Text]:
