@@ -33,29 +33,39 @@ class Before:
         return 0.0 if self.used is None else now - self.used
 
 
-def before(ledger: Ledger, task: Task, provider: str) -> Before | None:
-    """Of the session that goes on, else of the agent's last run; None where the ledger knows of no call."""
+def before(ledger: Ledger, task: Task, provider: str) -> tuple[Before, ...]:
+    """The session that goes on, else what the agent's runs sent, the last first; none where no call is known."""
     last = ledger.last_used(task.root, task.wanted.agent, provider)
     if task.session is not None:
         session = session_of(ledger, task, provider)
-        return None if session is None else _of_session(ledger, session, last)
-    if last is None or last[0].prefix is None:
-        return None
-    run, used = last
-    same = (each for each in ledger.runs(task.root) if (each.agent, each.provider) == (run.agent, run.provider))
-    calling = any(each.running and each.prefix == run.prefix for each in same)
-    return Before(run.prefix, "relaunch", None if calling else used, hour=_hour(ledger, run.run_id))
+        return () if session is None else (_of_session(ledger, session, last),)
+    calling = {
+        _sent(run)
+        for run in ledger.runs(task.root)
+        if (run.agent, run.provider) == (task.wanted.agent, provider) and run.running
+    }
+    return tuple(
+        Before(_sent(run), "relaunch", None if _sent(run) in calling else used, hour=_hour(ledger, run.run_id))
+        for run, used in last
+        if _sent(run) is not None
+    )
 
 
-def _of_session(ledger: Ledger, session: Session, last: tuple[Run, float] | None) -> Before:
+def _sent(run: Run) -> str | None:
+    """A session that keeps the text it began with has sent that again."""
+    return run.held or run.prefix
+
+
+def _of_session(ledger: Ledger, session: Session, last: list[tuple[Run, float]]) -> Before:
     calling = any(run.running and run.session_id == session.session_id for run in ledger.runs(session.project))
+    others = (used for run, used in last if run.session_id != session.session_id and used > session.updated)
     return Before(
         session.prefix,
         "resume",
         None if calling else session.updated,
         session.context_tokens,
         _hour(ledger, session.last_run),
-        last[1] if last and last[0].session_id != session.session_id and last[1] > session.updated else None,
+        next(others, None),
     )
 
 

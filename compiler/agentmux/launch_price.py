@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,12 @@ from agentmux_compiler.prefix.resumed import rule_of
 from agentmux_compiler.render.causes import phrase, place, unmasked
 from agentmux_compiler.render.visible import visible
 from agentmux_compiler.render.words import count, number
+from agentmux_compiler.report import PlanDiff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from agentmux_compiler.report import PlanDiff, Scenario
+    from agentmux_compiler.report import Scenario
 
 HOUR = "1h"
 BECOMES = {
@@ -31,12 +33,13 @@ BECOMES = {
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """A plan behind the one that was sent last, at a time in seconds since 1970."""
+    """A plan behind one that was sent earlier, at a time in seconds since 1970, and how they differ."""
 
     earlier: Before
     old: PlanPrefix
     new: PlanPrefix
     now: float
+    found: PlanDiff
 
     @property
     def lifetime(self) -> int | None:
@@ -59,34 +62,51 @@ def lifetime_of(plan: PlanPrefix) -> int | None:
     return terms_of(plan, caching).seconds if caching else None
 
 
-def what_it_costs(earlier: Before, known: PlanPrefix | None, after: PlanPrefix, now: float) -> Iterator[str]:
+def what_it_costs(known: Sequence[tuple[Before, PlanPrefix | None]], after: PlanPrefix, now: float) -> Iterator[str]:
     """Nothing where everything that was cached can be used and nothing else is to be known.
 
-    `known` is the prefix of `earlier`; None: as after.
+    `known` are prefixes that a cache may hold, the last one first; None: one that nobody kept.
     """
-    old, new = (replace(plan, lifetime=HOUR) if earlier.hour else plan for plan in (known or after, after))
-    launch, found = _Launch(earlier, old, new, now), diff(old, new)
-    lines = _of_session(launch, found) if earlier.scenario == "resume" else _of_start(launch, found)
-    yield from (visible(line) for line in lines)
+    launches = [_launch(earlier, old, after, now) for earlier, old in known if old or earlier.scenario == "resume"]
+    if launches:
+        launch = min((each for each in launches if not each.forgotten), key=_lost, default=launches[0])
+        lines = _of_session(launch) if launch.earlier.scenario == "resume" else _of_start(launch, launches[0])
+        yield from (visible(line) for line in lines)
 
 
-def _of_start(launch: _Launch, found: PlanDiff) -> Iterator[str]:
+def _launch(earlier: Before, old: PlanPrefix | None, after: PlanPrefix, now: float) -> _Launch:
+    before, new = (replace(plan, lifetime=HOUR) if earlier.hour else plan for plan in (old or after, after))
+    return _Launch(earlier, before, new, now, diff(before, new))
+
+
+def _lost(launch: _Launch) -> float:
+    """What a launch would pay again behind this prefix; nobody knows: more than anything."""
+    if launch.found.verdict != "broken":
+        return -1
+    scenario = launch.found.scenarios.get(launch.earlier.scenario)
+    return math.inf if scenario is None or scenario.lost is None else scenario.lost
+
+
+def _of_start(launch: _Launch, last: _Launch) -> Iterator[str]:
+    found = launch.found
     if found.verdict != "broken":
         return
-    begins = f"`{found.agent}` begins otherwise than at its last run"
+    run = "last run" if launch is last else f"run {_span(launch.earlier.age(launch.now))} ago"
+    begins = f"`{found.agent}` begins otherwise than at its {run}"
     if launch.forgotten:
         yield f"{begins}, and the cache has forgotten that anyway: {launch.forgetting}"
         return
-    yield f"{begins}: {_sum(launch, found)}"
+    yield f"{begins}: {_sum(launch)}"
     yield from _changes(found)
 
 
-def _of_session(launch: _Launch, found: PlanDiff) -> Iterator[str]:
+def _of_session(launch: _Launch) -> Iterator[str]:
+    found = launch.found
     becomes = list(_becomes(launch.old, launch.new)) if found.verdict == "broken" else []
     if launch.forgotten:
         yield f"the cache has forgotten the session: {_all_again(launch)}; {launch.forgetting}"
     elif found.verdict == "broken":
-        yield f"{_differs(found)}: {_sum(launch, found)}"
+        yield f"{_differs(found)}: {_sum(launch)}"
     if becomes or (found.verdict == "broken" and not launch.forgotten):
         yield from _changes(found)
     yield from becomes
@@ -120,8 +140,9 @@ def _becomes(before: PlanPrefix, after: PlanPrefix) -> Iterator[str]:
     yield from (BECOMES[rule] for rule in sorted(rules) if rule in BECOMES)
 
 
-def _sum(launch: _Launch, plan: PlanDiff) -> str:
-    text, scenario, size = plan.text, plan.scenarios.get(launch.earlier.scenario), launch.earlier.tokens
+def _sum(launch: _Launch) -> str:
+    text, size = launch.found.text, launch.earlier.tokens
+    scenario = launch.found.scenarios.get(launch.earlier.scenario)
     if scenario is None or scenario.lost is None:
         return f"{number(text.tokens_kept)} of {count(text.tokens_total, 'token')} stay as they were"
     if scenario.lost == 0:
@@ -129,7 +150,7 @@ def _sum(launch: _Launch, plan: PlanDiff) -> str:
     if size is not None:
         told = _of_size(launch, size, still_served(scenario, size))
     else:
-        told = f"{count(scenario.lost, 'token')} are paid again{_money(scenario.usd)}{_otherwise(launch, plan)}"
+        told = f"{count(scenario.lost, 'token')} are paid again{_money(scenario.usd)}{_otherwise(launch)}"
     return told + _unless(launch)
 
 
@@ -167,9 +188,9 @@ def _usd(launch: _Launch, lost: int, size: int) -> float | None:
     return break_cost(price(plan.vendor, plan.served_model), lost, plan.lifetime, size)
 
 
-def _otherwise(launch: _Launch, plan: PlanDiff) -> str:
+def _otherwise(launch: _Launch) -> str:
     """What a new session pays again whose first turn is not the one that the cache has."""
-    own, other = (plan.scenarios.get(name) for name in ("relaunch", "new_prompt"))
+    own, other = (launch.found.scenarios.get(name) for name in ("relaunch", "new_prompt"))
     new = launch.earlier.scenario == "relaunch"
     if not new or own is None or other is None or other.lost in {None, own.lost}:
         return ""

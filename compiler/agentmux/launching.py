@@ -80,11 +80,12 @@ def prepared(task: Task, err: Stream) -> tuple[Prepared, Price | None]:
 
 def price(task: Task, ready: Prepared, ledger: Ledger | None) -> Price:
     """What a plan that was prepared earlier will pay; the compiler is asked only where that may be something."""
-    earlier = None if ledger is None else before(ledger, task, ready.plan.provider)
-    if earlier is None or ready.prefix is None:
+    known = () if ledger is None else before(ledger, task, ready.plan.provider)
+    if not known or ready.prefix is None:
         return ()
-    forgotten = ready.lifetime is not None and earlier.age(task.now) > ready.lifetime
-    if earlier.prefix == ready.prefix and not (forgotten and earlier.scenario == "resume"):
+    alive = [each for each in known if ready.lifetime is None or each.age(task.now) <= ready.lifetime]
+    goes_on = known[0].scenario == "resume"
+    if ready.prefix in {each.prefix for each in (alive if goes_on else (*alive, known[0]))}:
         return ()
     return ask(replace(task, after=ready.prefix)).price or ()
 

@@ -171,19 +171,19 @@ def _remember(task: Task, tree: DiskTree, built: Built, ready: Prepared) -> None
     record.save(root, key, tree.trace, built.paths, built.report, dated=built.dated, path=path)
 
 
-def _before(task: Task, provider: str) -> Before | None:
+def _price(task: Task, after: PlanPrefix) -> tuple[str, ...]:
+    pairs = [(earlier, _prefix(task, earlier.prefix)) for earlier in _before(task, after.provider)]
+    return tuple(what_it_costs(pairs, after, task.now))
+
+
+def _before(task: Task, provider: str) -> tuple[Before, ...]:
     if task.ledger is None:
-        return None
+        return ()
     try:
         with Ledger(Path(task.ledger)) as ledger:
             return before(ledger, task, provider)
     except UNREADABLE:
-        return None
-
-
-def _price(task: Task, after: PlanPrefix) -> tuple[str, ...]:
-    earlier = _before(task, after.provider)
-    return () if earlier is None else tuple(what_it_costs(earlier, _prefix(task, earlier.prefix), after, task.now))
+        return ()
 
 
 if __name__ == "__main__":

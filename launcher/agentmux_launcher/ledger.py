@@ -161,11 +161,10 @@ class Ledger:
     def run(self, run_id: str) -> Run | None:
         return next(iter(self._rows(Run, "SELECT * FROM runs WHERE run_id = ?", (run_id,))), None)
 
-    def last_used(self, project: str, agent: str, provider: str) -> tuple[Run, float] | None:
-        """The run of an agent on a provider that called a model last, and when that was over."""
-        found = self._connection.execute(ledger_schema.LAST_USED, (project, agent, provider)).fetchone()
-        run = None if found is None else self.run(found[0])
-        return None if run is None else (run, float(found[1]))
+    def last_used(self, project: str, agent: str, provider: str, most: int = 3) -> list[tuple[Run, float]]:
+        """The last run of each prefix that an agent sent on a provider, the latest first, with its last call's end."""
+        found = self._connection.execute(ledger_schema.LAST_USED, (project, agent, provider, most)).fetchall()
+        return [(run, float(used)) for run_id, used in found if (run := self.run(run_id)) is not None]
 
     def session(self, provider: str, session_id: str) -> Session | None:
         query = "SELECT * FROM sessions WHERE provider = ? AND session_id = ?"

@@ -74,17 +74,18 @@ UNUSED = """
         SELECT prefix FROM runs WHERE prefix IS NOT NULL UNION SELECT held FROM runs WHERE held IS NOT NULL
         UNION SELECT prefix FROM sessions WHERE prefix IS NOT NULL
     ) AND rowid <= (SELECT max(rowid) FROM prefixes) - ?"""
-# Of a CLI with a screen of its own no turn is known; a turn that failed before it read anything was no call.
+# For each prefix that was sent, the run that sent it last. Of a CLI with a screen of its own no turn is known; a turn
+# that failed before it read anything was no call.
 LAST_USED = """
-    SELECT run_id, used FROM (
-        SELECT run_id, CASE controller WHEN 'terminal' THEN ended ELSE (
+    SELECT run_id, max(used) FROM (
+        SELECT run_id, coalesce(held, prefix, run_id) AS sent, CASE controller WHEN 'terminal' THEN ended ELSE (
             SELECT max(turns.ended) FROM turns WHERE turns.run_id = runs.run_id AND (
                 turns.prefill_tokens > 0 OR NOT EXISTS (
                     SELECT 1 FROM failures WHERE failures.run_id = turns.run_id AND failures.turn = turns.turn
                 )
             )
         ) END AS used FROM runs WHERE project = ? AND agent = ? AND provider = ?
-    ) WHERE used IS NOT NULL ORDER BY used DESC, run_id LIMIT 1"""
+    ) WHERE used IS NOT NULL GROUP BY sent ORDER BY 2 DESC, run_id LIMIT ?"""
 DROP_TEXTS = """
     DELETE FROM texts WHERE digest NOT IN (
         SELECT json_extract(part.value, '$.body.text') FROM prefixes, json_each(prefixes.prefix, '$.segments') part

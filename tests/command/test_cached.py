@@ -38,34 +38,34 @@ def running():
 
 @pytest.mark.parametrize("task", [FRESH, LAST])
 def test_of_an_agent_that_never_called_a_model_nothing_is_known(ledger, task):
-    assert before(ledger, task, "claude") is None
+    assert before(ledger, task, "claude") == ()
     ledger.begin(RUN)
-    assert before(ledger, task, "claude") is None
+    assert before(ledger, task, "claude") == ()
     ran(ledger, session=SESSION)
-    assert before(ledger, task, "codex") is None
+    assert before(ledger, task, "codex") == ()
 
 
 def test_a_new_session_comes_after_the_last_call(ledger):
     ran(ledger, dataclasses.replace(TURN, cache_write_1h_tokens=5))
-    assert before(ledger, FRESH, "claude") == Before("d1", "relaunch", 11.0, hour=True)
-    ran(ledger, dataclasses.replace(TURN, ended=21.0), run_id="r2", prefix="d2")
-    assert before(ledger, FRESH, "claude") == Before("d2", "relaunch", 21.0)
+    first = Before("d1", "relaunch", 11.0, hour=True)
+    assert before(ledger, FRESH, "claude") == (first,)
+    ran(ledger, dataclasses.replace(TURN, ended=21.0), run_id="r2", prefix="d3", held="d2")
+    assert before(ledger, FRESH, "claude") == (Before("d2", "relaunch", 21.0), first)
     ledger.begin(dataclasses.replace(RUN, run_id="r3", prefix="d3", **running()))
-    assert before(ledger, FRESH, "claude") == Before("d2", "relaunch", 21.0)
+    assert before(ledger, FRESH, "claude") == (Before("d2", "relaunch", 21.0), first)
     ledger.begin(dataclasses.replace(RUN, run_id="r3", prefix="d2", **running()))
-    assert before(ledger, FRESH, "claude") == Before("d2", "relaunch", None)
+    assert before(ledger, FRESH, "claude") == (Before("d2", "relaunch", None), first)
 
 
 def test_a_session_has_its_own_prefix_size_and_time(ledger):
     ran(ledger, session=SESSION)
     mine = Before("held", "resume", 11.0, 1200)
-    assert before(ledger, LAST, "claude") == mine
-    ran(ledger, dataclasses.replace(TURN, session_id="s2", ended=21.0), run_id="r2")
-    ledger.begin(dataclasses.replace(RUN, run_id="r2", session_id="s2"))
-    assert before(ledger, LAST, "claude") == dataclasses.replace(mine, beside=21.0)
-    assert before(ledger, dataclasses.replace(LAST, session="nobody"), "claude") is None
+    assert before(ledger, LAST, "claude") == (mine,)
+    ran(ledger, dataclasses.replace(TURN, session_id="s2", ended=21.0), run_id="r2", session_id="s2")
+    assert before(ledger, LAST, "claude") == (dataclasses.replace(mine, beside=21.0),)
+    assert before(ledger, dataclasses.replace(LAST, session="nobody"), "claude") == ()
     ledger.begin(dataclasses.replace(RUN, **running()))
-    assert before(ledger, LAST, "claude") == dataclasses.replace(mine, used=None, beside=21.0)
+    assert before(ledger, LAST, "claude") == (dataclasses.replace(mine, used=None, beside=21.0),)
 
 
 @pytest.mark.parametrize(("used", "age"), [(11.0, 4.0), (None, 0.0)])

@@ -36,7 +36,7 @@ FORGOTTEN = "the last call was 8 min ago, and what nobody uses is kept for 5 min
 
 
 def said(earlier, after, minutes, known=None):
-    return list(what_it_costs(earlier, prefix() if known is None else known, after, USED + 60 * minutes))
+    return list(what_it_costs([(earlier, prefix() if known is None else known)], after, USED + 60 * minutes))
 
 
 def test_a_new_session_is_told_both_sums_while_the_cache_lives():
@@ -55,6 +55,27 @@ def test_after_its_lifetime_no_change_has_a_price():
         "the last call was 28 min ago, and what nobody uses is kept for 5 min"
     )
     assert said(BEGUN, prefix(), 28) == []
+
+
+def test_of_several_prefixes_that_the_cache_may_hold_the_one_counts_that_serves_most():
+    older, last = (replace(BEGUN, used=USED + seconds) for seconds in (0, 60))
+
+    def told(minutes, after):
+        return list(what_it_costs([(last, LOW), (older, prefix())], after, USED + 60 * minutes))
+
+    assert told(2, prefix()) == []
+    assert [line.partition(":")[0] for line in told(2, SHORTER)] == [
+        "`reviewer` begins otherwise than at its run 2 min ago",
+        EDITED.partition(":")[0],
+    ]
+    assert told(5.5, prefix())[0].startswith("`reviewer` begins otherwise than at its last run: ")
+    assert told(7, LOW) == []
+    assert told(7, SHORTER)[0].endswith("what nobody uses is kept for 5 min")
+
+
+def test_a_prefix_that_nobody_kept_is_compared_with_nothing():
+    assert list(what_it_costs([(BEGUN, None)], SHORTER, USED)) == []
+    assert list(what_it_costs([], SHORTER, USED)) == []
 
 
 def test_what_was_stored_for_an_hour_lives_for_one():
@@ -118,7 +139,7 @@ def test_a_session_that_goes_on_is_told_its_own_size(earlier, after, minutes, li
 
 
 def test_a_session_whose_prefix_nobody_kept_can_be_forgotten_too():
-    assert list(what_it_costs(replace(SESSION, prefix=None), None, prefix(), USED + 480)) == [
+    assert list(what_it_costs([(replace(SESSION, prefix=None), None)], prefix(), USED + 480)) == [
         f"the cache has forgotten the session: {ALL}; {FORGOTTEN}"
     ]
 

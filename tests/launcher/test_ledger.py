@@ -87,7 +87,7 @@ def test_a_run_and_its_turns_come_back_as_they_were(ledger, path):
         assert (again.turns("r1"), again.usage("r1"), again.failures("r1")) == ([TURN], usage, [failure])
         assert again.session("claude", "s1") == again.last_session("/p", "reviewer", "claude") == SESSION
         assert again.run("r1") == run
-        assert again.last_used("/p", "reviewer", "claude") == (run, TURN.ended)
+        assert again.last_used("/p", "reviewer", "claude") == [(run, TURN.ended)]
 
 
 def test_when_the_turns_of_new_sessions_began(ledger):
@@ -109,25 +109,27 @@ def test_a_run_was_used_when_its_last_call_was_over(ledger):
         ledger.turn(turn, failure=failure if failed else None)
 
     def last():
-        found = ledger.last_used("/p", "reviewer", "claude")
-        return found and (found[0].run_id, found[1])
+        return [(run.run_id, used) for run, used in ledger.last_used("/p", "reviewer", "claude")]
 
-    ran("refused", 10.0)
+    ran("refused", 10.0, prefix="d0")
     turned("refused", 1, 11.0, failed=True)
-    assert last() is None
-    ran("chat", 20.0)
+    assert last() == []
+    ran("chat", 20.0, prefix="d1")
     turned("chat", 1, 21.0)
-    ran("short", 30.0)
+    ran("short", 30.0, prefix="d2")
     turned("short", 1, 31.0)
-    assert last() == ("short", 31.0)
+    assert last() == [("short", 31.0), ("chat", 21.0)]
     turned("chat", 2, 41.0, 500, failed=True)
     turned("chat", 3, 42.0, 0, failed=True)
-    assert last() == ("chat", 41.0)
-    ran("screen", 50.0, controller="terminal")
-    assert last() == ("chat", 41.0)
-    ran("screen", 50.0, 60.0, controller="terminal")
-    assert last() == ("screen", 60.0)
-    assert ledger.last_used("/q", "reviewer", "claude") is None
+    assert last() == [("chat", 41.0), ("short", 31.0)]
+    ran("resumed", 50.0, prefix="d3", held="d2")
+    turned("resumed", 1, 51.0)
+    assert last() == [("resumed", 51.0), ("chat", 41.0)]
+    ran("screen", 60.0, controller="terminal", prefix="d4")
+    assert last() == [("resumed", 51.0), ("chat", 41.0)]
+    ran("screen", 60.0, 70.0, controller="terminal", prefix="d4")
+    assert last() == [("screen", 70.0), ("resumed", 51.0), ("chat", 41.0)]
+    assert ledger.last_used("/q", "reviewer", "claude") == []
 
 
 def test_the_last_session_is_that_of_the_agent_on_the_provider_in_the_project(ledger):
