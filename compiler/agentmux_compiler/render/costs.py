@@ -107,13 +107,22 @@ def terms(plans: Iterable[PlanDiff]) -> list[str]:
     found += [f"No price is known for the model of {count(unpriced, 'plan')}."] if priced and unpriced else []
     rates = {plan.prefill_rate for plan in plans if plan.prefill_rate and _has(plan, "prefill_seconds")}
     found += [f"Seconds: {rate:,g} tokens prefilled a second, as the project states." for rate in sorted(rates)]
-    for certainty in dict.fromkeys(plan.certainty for plan in plans if plan.certainty and _known(plan)):
-        providers = {f"`{plan.backend}`" for plan in plans if plan.certainty == certainty}
-        found.append(f"What is served, by {', '.join(sorted(providers))}: {certainty}.")
-    for ttl in dict.fromkeys(plan.ttl for plan in plans if plan.ttl and _known(plan)):
-        backends = sorted({f"`{plan.backend}`" for plan in plans if plan.ttl == ttl})
-        found.append(f"After {ttl} without use {', '.join(backends)} has forgotten it, and nothing is lost.")
+    known = [plan for plan in plans if _known(plan)]
+    sure = _grouped((plan.certainty, plan.backend) for plan in known)
+    found += [f"What is served: {'; '.join(f'{said} ({names})' for said, names in sure)}."] if sure else []
+    lasts = _grouped((plan.ttl, plan.backend) for plan in known)
+    kept = ", ".join(f"{names} for {ttl}" for ttl, names in lasts)
+    found += [f"Without use it is kept by {kept}; after that nothing is lost."] if lasts else []
     return found
+
+
+def _grouped(pairs: Iterable[tuple[str | None, str | None]]) -> list[tuple[str, str]]:
+    """What is said, each once and in its order, with the backends it is said of."""
+    found: dict[str, set[str]] = {}
+    for said, backend in pairs:
+        if said:
+            found.setdefault(said, set()).add(f"`{backend}`")
+    return [(said, ", ".join(sorted(names))) for said, names in found.items()]
 
 
 def _has(plan: PlanDiff, field: str) -> bool:

@@ -191,7 +191,8 @@ def methods(texts: Iterable[TextKept]) -> list[str]:
     bounds: dict[str, list[float | None]] = {}
     for text in texts:
         bounds.setdefault(text.method, []).append(text.error_pct)
-    return [f"Tokens: {visible(method)}{_within(found)}." for method, found in sorted(bounds.items())]
+    told = "; ".join(f"{visible(method)}{_within(found)}" for method, found in sorted(bounds.items()))
+    return [f"Tokens: {told}."] if told else []
 
 
 def _within(bounds: Sequence[float | None]) -> str:
