@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from agentmux.run_host import VIEWS, RunHost
+from agentmux.launch.run_host import VIEWS, RunHost
 from agentmux.streams import Stream, Streams
 from agentmux_launcher.controllers.per_turn import PerTurn
 from agentmux_launcher.conversation import Conversation

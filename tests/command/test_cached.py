@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from agentmux.cached import Before, before
-from agentmux.preparation import Task, Wanted
+from agentmux.launch.cached import Before, before
+from agentmux.launch.preparation import Task, Wanted
 from agentmux_launcher import processes
 from agentmux_launcher.ledger import Ledger, Run, Session, Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentmux.launching import changed
+from agentmux.launch.launching import changed
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.tree import MemoryTree
 from agentmux_launcher.ledger import Session

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.cached import Before
-from agentmux.launch_price import lifetime_of, still_served, what_it_costs
+from agentmux.launch.cached import Before
+from agentmux.launch.launch_price import lifetime_of, still_served, what_it_costs
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.report import Scenario
 from agentmux_compiler.tree import MemoryTree

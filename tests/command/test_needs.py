@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.dry_run import entries
-from agentmux.needs import meet
+from agentmux.launch.dry_run import entries
+from agentmux.launch.needs import meet
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.tree import MemoryTree
 from agentmux_launcher.launch import Launch

@@ -290,6 +290,20 @@ def test_an_edit_that_a_session_will_not_see_is_said(shell):
     assert "  the session keeps the text it began with: the edit reaches new sessions only\n" in err
 
 
+@pytest.mark.parametrize("provider", ["claude", "codex"])
+def test_a_session_that_went_on_with_its_old_text_leaves_an_edit_to_the_next_new_one(shell, provider):
+    shell.script([{"read": "line" if provider == "claude" else "all"}, answer(provider, "ok"), ALL])
+    shell("run", "reviewer", "--provider", provider, "One")
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+    shell("run", "reviewer", "--provider", provider, "--resume", "And now?")
+
+    first, second = (shell("run", "reviewer", "--provider", provider, "Two")[2].splitlines() for _ in range(2))
+
+    assert first[0].startswith("`reviewer` begins otherwise than at its last run: ")
+    assert first[1] == "  `bundles/style.md` was edited (bundles/style.md:1)"
+    assert second[0].startswith("tokens: ")
+
+
 def test_a_copy_of_a_session(shell):
     shell.script([ALL, answer("codex", "one", session="s-1")], [ALL, answer("codex", "two", session="s-2")])
     shell("run", "reviewer", "--provider", "codex", "Hello")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.same_minute import to_wait
+from agentmux.launch.same_minute import to_wait
 from agentmux_compiler.pipeline import compile_project
 from agentmux_compiler.tree import MemoryTree
 from agentmux_launcher.ledger import Session

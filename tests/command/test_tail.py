@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.cli import main
-from agentmux.plain_view import aside, readable, used
+from agentmux.launch.plain_view import aside, readable, used
 from agentmux_compiler.providers import NAMES, load_provider
 from agentmux_launcher.accounting import account
 from agentmux_launcher.events import (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.trusting import settle
+from agentmux.launch.trusting import settle
 from agentmux_launcher.launch import Launch
 from agentmux_launcher.manifest import Environment, Gate, LaunchPlan, UserEntry
 from agentmux_launcher.person import Person

@@ -8,17 +8,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux import dry_run, launching, project
+from agentmux import project
 from agentmux.broken_ledger import unreadable
 from agentmux.day import today
 from agentmux.errors import CannotRun, refuse
-from agentmux.first_turn import first_turn, is_text, settle_words
-from agentmux.launching import CannotLaunch, Given
-from agentmux.needs import meet
-from agentmux.preparation import Task, Wanted
-from agentmux.running import Asked, carry_out
-from agentmux.same_minute import let_it_pass
-from agentmux.trusting import settle
+from agentmux.launch import dry_run, launching
+from agentmux.launch.first_turn import first_turn, is_text, settle_words
+from agentmux.launch.launching import CannotLaunch, Given
+from agentmux.launch.needs import meet
+from agentmux.launch.preparation import Task, Wanted
+from agentmux.launch.running import Asked, carry_out
+from agentmux.launch.same_minute import let_it_pass
+from agentmux.launch.trusting import settle
 from agentmux_compiler.render.visible import visible
 from agentmux_launcher.ledger import UNREADABLE, Ledger, LedgerError, Session, path_of
 from agentmux_launcher.person import somebody
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from agentmux.launching import Price
-    from agentmux.preparation import Prepared
+    from agentmux.launch.launching import Price
+    from agentmux.launch.preparation import Prepared
     from agentmux.streams import Streams
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from agentmux.commands.ps import runs
 from agentmux.errors import DONE, CannotRun
+from agentmux.launch.run_host import About, view_of
 from agentmux.recordings import reading_of
-from agentmux.run_host import About, view_of
 from agentmux.run_names import find, unnamed
 from agentmux_launcher.following import Following
 from agentmux_launcher.frames import Frame, split
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from agentmux.run_host import View
+    from agentmux.launch.run_host import View
     from agentmux.streams import Streams
     from agentmux_launcher.events import Event
     from agentmux_launcher.ledger import Run

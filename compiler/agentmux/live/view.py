@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text as Line
 
+from agentmux.launch.plain_view import aside, readable
 from agentmux.live import question, status, words
 from agentmux.live.folding import Folding
 from agentmux.live.screen import Screen
-from agentmux.plain_view import aside, readable
 from agentmux_compiler.render.visible import TAB, visible
 from agentmux_launcher.accounting import Account, add
 from agentmux_launcher.events import (
@@ -35,7 +35,7 @@ from agentmux_launcher.window import near_compaction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentmux.run_host import About
+    from agentmux.launch.run_host import About
     from agentmux.streams import Stream
     from agentmux_launcher.person import Person
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
+from agentmux.launch.plain_view import readable
 from agentmux.live.column import Column
 from agentmux.live.screen import Screen
-from agentmux.plain_view import readable
 from agentmux.streams import Stream
 
 TEXTS = st.text(st.sampled_from("ab c\n日é…☃👍\u0301\x1b[2J\u202e"), max_size=60)

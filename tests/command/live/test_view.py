@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from agentmux.launch.run_host import About
 from agentmux.live import view as live
-from agentmux.run_host import About
 from agentmux.streams import Stream
 from agentmux_launcher.events import (
     Compaction,
