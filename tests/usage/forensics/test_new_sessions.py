@@ -31,7 +31,8 @@ bundles: [style, security]
 """
 FILES = {"agents.d/reviewer.yaml": SPEC, "bundles/style.md": RULES, "bundles/security.md": "No secrets.\n" * 40}
 CACHES = {"claude": ("anthropic", "anthropic", "claude-opus-5"), "qwen": ("vllm", "custom", "qwen3-coder-plus")}
-PROMPTS = ("hi", "hi again", "Look at this.\n" + "x = 1\n" * 3_000, "Look at this.\n" + "x = 1\n" * 3_000 + "Go on.")
+CODE = "Look at this.\n" + "x = 1\n" * 3_000
+PROMPTS = {"hi": "hi", "hi again": "hi again", "code": CODE, "more code": CODE + "Go on."}
 EDITS = {
     "as it was": (),
     "first rule": ("bundles/style.md", "Rule 1 of", "Rule I of"),
@@ -80,7 +81,7 @@ def blocks(found):
 @functools.cache
 def request(provider, edit, prompt):
     prefix = plan(provider, edit)
-    found = list(parts(prefix, prompt))
+    found = list(parts(prefix, PROMPTS.get(prompt, prompt)))
     last = max(at for at, (layer, _, _) in enumerate(found) if layer == "system") + 1
     tools = [{"name": "t", "description": "".join(text for layer, text, _ in found if layer == "tools")}]
     system = [each for each in found[:last] if each[0] != "tools"]
@@ -146,7 +147,7 @@ def launches(*edits):
         "gap": st.sampled_from([0.0, 0.5, 2.0, 5.0, 60.0, 250.0, 400.0]),
         "waits": st.sampled_from([0.0, 1.0, 4.0]),
     }
-    one = st.builds(Launch, **times, prompt=st.sampled_from(PROMPTS), edit=st.sampled_from(edits))
+    one = st.builds(Launch, **times, prompt=st.sampled_from(sorted(PROMPTS)), edit=st.sampled_from(edits))
     return st.lists(one, min_size=2, max_size=6)
 
 
@@ -211,3 +212,24 @@ def test_the_edit_before_a_new_session_is_named_as_the_cause(provider, edit, lin
     assert (first, last) == ((), ())
     assert (found.reason, found.line, found.predicted) == (Reason.INSTRUCTIONS, line, None)
     assert 0.8 * truth <= found.lost <= 1.1 * truth
+
+
+@pytest.mark.parametrize("provider", CACHES)
+def test_what_others_were_served_is_what_was_lost_where_that_is_known(provider):
+    texts = (("hi", "as it was"), ("hi again", "as it was"), ("Look.", "rule 40"), ("And here?", "as it was"))
+    played = Played(provider, [Launch(60.0, 1.0, prompt, edit) for prompt, edit in texts])
+
+    first, second, (found,), back = played.breaks
+    assert (first, second, back) == ((), (), ())
+    assert found.lost == pytest.approx(played.lost(2, "as it was"), abs=16)
+    assert (found.line, found.predicted > 0) == (Line("bundles/style.md", 40), True)
+
+
+@pytest.mark.parametrize("provider", CACHES)
+def test_what_another_plan_left_in_the_cache_was_not_lost(provider):
+    """Another permission sends the same text up to the first turn, so that the edit between was taken back."""
+    edits = {"hi": "as it was", "hi again": "rule 40", "Look.": "permission"}
+    played = Played(provider, [Launch(60.0, 1.0, prompt, edit) for prompt, edit in edits.items()])
+
+    assert [len(found) for found in played.breaks] == [0, 1, 0]
+    assert played.lost(2, "as it was") == 0
