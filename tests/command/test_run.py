@@ -304,6 +304,20 @@ def test_a_session_that_went_on_with_its_old_text_leaves_an_edit_to_the_next_new
     assert second[0].startswith("tokens: ")
 
 
+def test_a_session_that_went_on_with_another_effort_has_that_and_its_old_text(shell):
+    shell.script([*CLAUDE, answer("claude", "ok", usage={"input": 20, "read": 980}), ALL])
+    shell("run", "reviewer", "One")
+    (shell.project / "bundles" / "style.md").write_text("Be very brief.\n", encoding="utf-8")
+
+    said = [shell("run", "reviewer", "--resume", "--effort", "low", "And now?")[2] for _ in range(2)]
+
+    assert ["other effort: default, now low" in each for each in said] == [True, False]
+    assert ["another effort" in each for each in said] == [True, False]
+    assert ["`bundles/style.md` was edited" in each for each in said] == [False, True]
+    assert "paid again" in said[0]
+    assert "nothing is paid again" in said[1]
+
+
 def test_a_copy_of_a_session(shell):
     shell.script([ALL, answer("codex", "one", session="s-1")], [ALL, answer("codex", "two", session="s-2")])
     shell("run", "reviewer", "--provider", "codex", "Hello")

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from agentmux.launch.launching import Price
-    from agentmux.launch.preparation import Prepared
+    from agentmux.launch.preparation import Prepared, Price
     from agentmux.streams import Streams
 
 
@@ -89,7 +88,7 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
     given = Given(fork=arguments.fork, trust=arguments.trust)
     session = launching.going_on(task, plan, ledger, fork=arguments.fork)
     if arguments.dry_run:
-        _tell(price, task, ready, ledger, streams)
+        _tell(price or launching.price(task, ready, ledger), streams)
         return dry_run.show(launching.dry(ready, Path(task.root), session, given), arguments, streams.out)
     prompt = first_turn(arguments, plan)
     found = launching.find(plan, os.environ, ledger)
@@ -100,20 +99,20 @@ def _launch(arguments: argparse.Namespace, task: Task, ledger: Ledger | None, st
         notes += launching.resumed_notes(session, plan, found.version, time.time())
     for note in notes:
         streams.err.line(visible(note))
-    _tell(price, task, ready, ledger, streams)
+    price = price or launching.price(task, ready, ledger)
+    _tell(price, streams)
     if isinstance(session, Session):
         let_it_pass(session, plan, streams.err)
-    held = session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix
+    held = price.held or (session.prefix if isinstance(session, Session) and ready.keeps else ready.prefix)
     asked = Asked(prompt, arguments.output, arguments.timeout, found.version, ready.prefix, held)
     code = carry_out(launch, asked, ledger, streams)
     _let_go(task, ready, ledger)
     return code
 
 
-def _tell(price: Price | None, task: Task, ready: Prepared, ledger: Ledger | None, streams: Streams) -> None:
+def _tell(price: Price, streams: Streams) -> None:
     """Say what the launch will pay again."""
-    lines = launching.price(task, ready, ledger) if price is None else price
-    for place, line in enumerate(lines):
+    for place, line in enumerate(price.lines):
         streams.err.line(f"  {line}" if place else line)
 
 

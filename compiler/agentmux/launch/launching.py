@@ -15,7 +15,7 @@ from agentmux import __version__
 from agentmux.day import today
 from agentmux.errors import CannotRun
 from agentmux.launch.cached import before
-from agentmux.launch.preparation import Answer, Prepared, Task, ask, fresh, session_of
+from agentmux.launch.preparation import Answer, Prepared, Price, Task, ask, fresh, session_of
 from agentmux_launcher import executable as executables
 from agentmux_launcher.codec import from_json
 from agentmux_launcher.executable import Executable, Origin, cli_of
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from agentmux_launcher.manifest import LaunchPlan
     from agentmux_launcher.pty import Size
 
-Price = tuple[str, ...]  # a line that says it, then one for each change
 CONTROLLERS = ("persistent", "subprocess", "acp", "terminal")
 
 
@@ -82,12 +81,12 @@ def price(task: Task, ready: Prepared, ledger: Ledger | None) -> Price:
     """What a plan that was prepared earlier will pay; the compiler is asked only where that may be something."""
     known = () if ledger is None else before(ledger, task, ready.plan.provider)
     if not known or ready.prefix is None:
-        return ()
+        return Price()
     alive = [each for each in known if ready.lifetime is None or each.age(task.now) <= ready.lifetime]
     goes_on = known[0].scenario == "resume"
     if ready.prefix in {each.prefix for each in (alive if goes_on else (*alive, known[0]))}:
-        return ()
-    return ask(replace(task, after=ready.prefix)).price or ()
+        return Price()
+    return ask(replace(task, after=ready.prefix)).price or Price()
 
 
 def find(plan: LaunchPlan, environ: Mapping[str, str], ledger: Ledger | None) -> Found:

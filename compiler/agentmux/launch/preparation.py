@@ -88,12 +88,23 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a launch pays again: a line that says it, then one for each change.
+
+    `held` is the digest of what a session that goes on really sends, None where nobody has compared it.
+    """
+
+    lines: tuple[str, ...] = ()
+    held: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a task: `said` is for stderr, `price` what the launch pays again; None where nobody has asked."""
+    """What came of a task: `said` is for stderr, `price` None where nobody has asked."""
 
     prepared: Prepared | None = None
     said: str = ""
-    price: tuple[str, ...] | None = None
+    price: Price | None = None
 
 
 def session_of(ledger: Ledger, task: Task, provider: str) -> Session | None:

@@ -15,7 +15,7 @@ from agentmux import project
 from agentmux.errors import DONE, guarded
 from agentmux.launch.cached import Before, before
 from agentmux.launch.launch_price import lifetime_of, what_it_costs
-from agentmux.launch.preparation import Answer, Prepared, Task, Wanted, kept, key_of, record_path
+from agentmux.launch.preparation import Answer, Prepared, Price, Task, Wanted, kept, key_of, record_path
 from agentmux.streams import standard
 from agentmux_compiler.agent import Permission
 from agentmux_compiler.argv import Overrides
@@ -23,6 +23,7 @@ from agentmux_compiler.diagnostics import Severity, has_errors, ordered
 from agentmux_compiler.lower import lower
 from agentmux_compiler.lowered import PlanPrefix
 from agentmux_compiler.pipeline import BuildOptions, Scope, compile_project, run_build
+from agentmux_compiler.prefix.resumed import sent
 from agentmux_compiler.render import View, full
 from agentmux_compiler.render.paint import Paint
 from agentmux_compiler.tree import DiskTree
@@ -73,7 +74,7 @@ def prepared(task: Task) -> Answer:
 def priced(task: Task) -> Answer:
     """What a plan that is prepared already costs, after the one that a cache may hold."""
     after = _prefix(task, task.after)
-    return Answer(price=_price(task, after) if after else ())
+    return Answer(price=_price(task, after) if after else Price())
 
 
 def _chosen(plans: Sequence[Lowered], wanted: Wanted) -> Lowered | None:
@@ -171,9 +172,12 @@ def _remember(task: Task, tree: DiskTree, built: Built, ready: Prepared) -> None
     record.save(root, key, tree.trace, built.paths, built.report, dated=built.dated, path=path)
 
 
-def _price(task: Task, after: PlanPrefix) -> tuple[str, ...]:
+def _price(task: Task, after: PlanPrefix) -> Price:
     pairs = [(earlier, _prefix(task, earlier.prefix)) for earlier in _before(task, after.provider)]
-    return tuple(what_it_costs(pairs, after, task.now))
+    lines = tuple(what_it_costs(pairs, after, task.now))
+    known = next((each for _, each in pairs), None) if task.session is not None else None
+    held = sent(known, after) if known else None
+    return Price(lines, _keep(task, held) if held else None)
 
 
 def _before(task: Task, provider: str) -> tuple[Before, ...]:
