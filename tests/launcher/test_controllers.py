@@ -479,7 +479,6 @@ def test_bypass_asks_nobody(case):
         (["y"], {"behavior": "allow", "updatedInput": {"command": "touch x"}}),
         (["what?", "n not here"], {"behavior": "deny", "message": "not here"}),
         (["no"], {"behavior": "deny", "message": "The user denied this."}),
-        ([], {"behavior": "deny", "message": "Nobody is there who could answer. Decide it yourself."}),
         (
             ["a"],
             {
@@ -501,7 +500,15 @@ def test_a_person_decides(case, lines, response):
     code, given = permitted(case, lines=lines)
 
     assert (code, given["response"]) == (0, response)
-    assert len(case.host.questions) == max(1, len(lines))
+    assert len(case.host.questions) == len(lines)
+
+
+def test_where_the_person_has_gone_a_tool_is_denied_and_the_run_says_so(case):
+    code, given = permitted(case, lines=[])
+
+    denied = "Nobody is there who could be asked. Go on without it, or say what you would need."
+    assert (code, given["response"]) == (5, {"behavior": "deny", "message": denied})
+    assert len(case.host.questions) == 1
 
 
 QUESTIONS = {
