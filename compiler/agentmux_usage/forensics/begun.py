@@ -92,7 +92,7 @@ def _case(step: Step, known: Known) -> _Case | None:
     if own is None or rules is None:
         return None
     since = own.answered - rules.seconds if rules.seconds else 0.0
-    live = [each for each in known.lines.get(own.line, ()) if since <= each.began and each.place < own.place]
+    live = known.earlier(own, since)
     latest = {each.first.prefix or "": each for each in live}
     if not live or response.prefix in latest or live[-1].answered > own.began:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -67,7 +68,15 @@ class Known:
     def began(self, response: Response) -> Start | None:
         """The session whose first response this is, where the ledger knows when it began."""
         starts = self.starts.get(response.prefix or "", ())
-        return next((each for each in starts if each.session_id == response.session_id), None)
+        # It began not long before it was answered, so that few stand behind it.
+        near = range(bisect_right(starts, response.time, key=lambda each: each.began) - 1, -1, -1)
+        return next((starts[at] for at in near if starts[at].session_id == response.session_id), None)
+
+    def earlier(self, start: Start, since: float) -> tuple[Start, ...]:
+        """The sessions of the same project, agent and provider that began before it, from a time on."""
+        line = self.lines.get(start.line, ())
+        first = bisect_left(line, since, key=lambda each: each.began)
+        return line[first : bisect_left(line, start.place, key=lambda each: each.place)]
 
     def alike(self, start: Start) -> tuple[Start, ...]:
         """All sessions that began with the same prefix and model."""

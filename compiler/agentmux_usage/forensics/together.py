@@ -69,10 +69,8 @@ def shared(step: Step, known: Known) -> Missed | None:
     served = _served(known, own)
     if not served:
         return None
-    evidence = (
-        f"another session with the same plan began {span(own.began - near.began)} before this one, "
-        f"and its answer {span(near.answered - own.began)} after"
-    )
+    began, answered = span(own.began - near.began), span(near.answered - own.began)
+    evidence = f"another session with the same plan began {began} before this one, and its answer {answered} after"
     return Missed(min([served, *reads]), Cause(Reason.CONCURRENT, evidence))
 
 
