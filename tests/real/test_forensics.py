@@ -163,8 +163,7 @@ def test_another_key_of_the_cache_is_named(project, provider, words, reason):
 def test_a_compaction_is_named(project):
     here = project("claude", "flag")
 
-    # A turn in which the model says nothing ends as a failure.
-    here.turn("/compact", "--resume", code=1)
+    here.turn("/compact", "--resume")
     here.turn("Go on.", "--resume")
 
     (found,) = here.breaks
