@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.lowering.markdown import blocks
 from agentmux_compiler.providers.schema import Imports
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ def targets(text: str) -> Iterator[tuple[str, int]]:
     """What a text names, in its order, with the line from 0; what stands in code or in a comment is no import."""
     if "@" not in text:
         return
-    from markdown_it import MarkdownIt  # noqa: PLC0415  most text names no file
-
-    for block in MarkdownIt().parse(text):
+    for block in blocks(text):
         line = block.map[0] if block.map else 0
         for token in block.children or ():
             line += token.type in {"softbreak", "hardbreak"}

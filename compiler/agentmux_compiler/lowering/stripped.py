@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentmux_compiler import rules
 from agentmux_compiler.diagnostics import Span
+from agentmux_compiler.lowering.markdown import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -90,9 +91,7 @@ def _without_comments(body: Text) -> Text:
 def _blocks(text: str) -> Iterator[_Block]:
     if _OPENING not in text:
         return
-    from markdown_it import MarkdownIt  # noqa: PLC0415  most text has no comment
-
-    for token in MarkdownIt().parse(text):
+    for token in blocks(text):
         begins = token.type == "html_block" and token.level == 0 and token.content.lstrip().startswith(_OPENING)
         if begins and token.map and _CLOSING in token.content:
             rest = _COMMENT.sub("", token.content)
