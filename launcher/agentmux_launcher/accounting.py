@@ -168,7 +168,7 @@ def _with_call(so_far: Account, turn: Turn, usage: Usage) -> Account:
     own = usage.parent is None
     context = _plausible(usage.context_tokens, so_far.reported_window)
     fresh = own and so_far.context is None and so_far.context_start is not None
-    call = Call(_tokens(usage), context, usage.message_id, usage.model, usage.parent, after_compaction=fresh)
+    call = Call(tokens_of(usage), context, usage.message_id, usage.model, usage.parent, after_compaction=fresh)
     changed = _put(so_far, replace(turn, calls=(*turn.calls, call)))
     if usage.message_id is not None:
         changed = replace(changed, counted=so_far.counted | {usage.message_id})
@@ -177,7 +177,7 @@ def _with_call(so_far: Account, turn: Turn, usage: Usage) -> Account:
 
 def _with_turn(so_far: Account, turn: Turn, usage: Usage) -> Account:
     window = usage.context_window or so_far.reported_window
-    changed = replace(_put(so_far, replace(turn, reported=_tokens(usage))), reported_window=window)
+    changed = replace(_put(so_far, replace(turn, reported=tokens_of(usage))), reported_window=window)
     return _with_context(changed, _plausible(usage.context_tokens, window))
 
 
@@ -207,7 +207,8 @@ def _is_open(so_far: Account) -> bool:
     return bool(so_far.turns) and so_far.turns[-1].stop_reason is None
 
 
-def _tokens(usage: Usage) -> Tokens:
+def tokens_of(usage: Usage) -> Tokens:
+    """The figures of a usage event."""
     return Tokens(
         usage.input_tokens,
         usage.cache_read_tokens,

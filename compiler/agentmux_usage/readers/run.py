@@ -6,10 +6,10 @@ import calendar
 import time
 from typing import TYPE_CHECKING, ClassVar
 
+from agentmux_launcher.accounting import tokens_of
 from agentmux_launcher.events import Compaction, End, Session, Text, Thinking, ToolCall, Usage
 from agentmux_launcher.following import Following
 from agentmux_launcher.run_folder import plan_of
-from agentmux_launcher.usage import Tokens
 from agentmux_usage.readers.base import UNREADABLE, Reader
 from agentmux_usage.response import Response
 
@@ -74,7 +74,7 @@ class _Run:
             self._plan.provider,
             self._session,
             _began(self._run_id) + self._told * _APART,
-            _tokens(usage),
+            tokens_of(usage),
             usage.model or self._model,
             self._turn,
             "side" if summed_up else "main" if usage.parent is None else "subagent",
@@ -86,17 +86,6 @@ class _Run:
             run_id=self._run_id,
             calls=1 if usage.scope == "call" else None,
         )
-
-
-def _tokens(usage: Usage) -> Tokens:
-    return Tokens(
-        usage.input_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.cache_write_1h_tokens,
-        usage.output_tokens,
-        usage.reasoning_tokens,
-    )
 
 
 def _began(run_id: str) -> float:
