@@ -55,7 +55,7 @@ class _Run:
             self._session, self._model = event.session_id or self._session, event.model or self._model
         elif isinstance(event, Usage):
             self._calls += event.scope == "call"
-            if event.scope == "call" or not (self._calls or _tokens(event).nothing):
+            if event.scope == "call" or not (self._calls or tokens_of(event).nothing):
                 yield self._response(event)
         elif isinstance(event, Compaction):
             self._compacted = True
