@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -66,73 +65,16 @@ def question(call="call-1", kind="execute", **more):
     return {"toolCall": tool, "options": OPTIONS}
 
 
-class Host:
-    """Types its lines one after the other, each when it is the person's turn, or is asked."""
-
-    def __init__(self, inbox, lines=(), *, chat=False, person=False, when=()):
-        self.inbox = inbox
-        self.lines = list(lines)
-        self.chat = chat
-        self.person = person
-        self.when = list(when)
-        self.events = []
-        self.questions = []
-
-    def output(self, data):
-        pass
-
-    def event(self, event):
-        self.events.append(event)
-        for condition, message in list(self.when):
-            if condition(event):
-                self.when.remove((condition, message))
-                self.inbox.put(message)
-
-    def ready(self):
-        self.type()
-
-    def question(self, asked):
-        self.questions.append(asked)
-        self.type()
-
-    def typed(self, line):
-        pass
-
-    def remaining(self):
-        return None
-
-    def tick(self):
-        pass
-
-    def type(self):
-        self.inbox.put(Typed(self.lines.pop(0) if self.lines else None))
-
-    def all(self, kind):
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def text(self):
-        return "".join(event.text for event in self.all(events.Text))
-
-
-class Slow(Host):
-    """Says yes, after a while."""
-
-    def question(self, asked):
-        self.questions.append(asked)
-        threading.Timer(0.6, lambda: self.inbox.put(Typed("y"))).start()
-
-
 class Case:
     """One run of the stand-in."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, host):
         self.folder = folder
         self.work = folder / "work"
         self.work.mkdir()
         self.run_id = f"test-{folder.name}-{os.getpid()}-{time.monotonic_ns()}"
         self.inbox = Inbox()
-        self.host_kind = Host
+        self.host_kind = host
         self.env = {}
 
     def script(self, *turns, **more):
@@ -182,9 +124,9 @@ class Case:
 
 
 @pytest.fixture
-def case(tmp_path):
+def case(tmp_path, typing_host):
     """A run whose every sent message the schema of the SDK has to accept."""
-    made = Case(tmp_path)
+    made = Case(tmp_path, typing_host)
     yield made
     assert made.left == []
     for path in sorted(tmp_path.glob("received-*.jsonl")):
@@ -600,10 +542,10 @@ def test_a_silent_turn_is_remarked_upon_and_then_ended(case):
     assert case.sent("session/cancel") == [{"sessionId": "session-1"}]
 
 
-def test_a_person_may_think_longer_than_an_agent_may_be_silent(case):
+def test_a_person_may_think_longer_than_an_agent_may_be_silent(case, typing_host):
     case.script([{"ask": [question()]}, {"text": "Done."}])
     quick = replace(PLAN.acp, quiet_seconds=0.1, silent_seconds=0.2)
-    case.host_kind = Slow
+    case.host_kind = type("Slow", (typing_host,), {"slow": 0.6})
 
     assert case.run(plan=replace(PLAN, acp=quick), person=True) == 0
 

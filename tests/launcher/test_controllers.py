@@ -67,71 +67,23 @@ def plan_for(provider, **changes):
     return replace(plan, **changes)
 
 
-class Host:
-    """Types its lines one after the other, each when it is the person's turn, or is asked."""
-
-    def __init__(self, inbox, lines, *, chat, person):
-        self.inbox = inbox
-        self.lines = list(lines)
-        self.chat = chat
-        self.person = person
-        self.events = []
-        self.questions = []
-        self.when = []
-
-    def output(self, data):
-        pass
-
-    def event(self, event):
-        self.events.append(event)
-        for condition, message in list(self.when):
-            if condition(event):
-                self.when.remove((condition, message))
-                self.inbox.put(message)
-
-    def ready(self):
-        self.type()
-
-    def question(self, asked):
-        self.questions.append(asked)
-        self.type()
-
-    def typed(self, line):
-        pass
-
-    def remaining(self):
-        return None
-
-    def tick(self):
-        pass
-
-    def type(self):
-        self.inbox.put(Typed(self.lines.pop(0) if self.lines else None))
-
-    def all(self, kind):
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def text(self):
-        return "".join(event.text for event in self.all(events.Text))
-
-
 class Case:
     """One run of the stand-in."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, host):
+        self.host_kind = host
         self.folder = folder
         self.run_id = f"test-{folder.name}-{os.getpid()}-{time.monotonic_ns()}"
         self.inbox = Inbox()
-        self.host = Host(self.inbox, [], chat=False, person=False)
+        self.host = host(self.inbox)
 
     def script(self, *of_processes):
         (self.folder / "script.json").write_text(json.dumps([list(steps) for steps in of_processes]), encoding="utf-8")
 
     def run(self, provider, prompt="Hello", *, lines=None, person=False, when=(), **launch):
         timeout, plan = launch.pop("timeout", None), launch.pop("plan", None) or plan_for(provider)
-        self.host = Host(self.inbox, lines or [], chat=lines is not None and prompt is None, person=person)
-        self.host.when = list(when)
+        chat = lines is not None and prompt is None
+        self.host = self.host_kind(self.inbox, lines or (), chat=chat, person=person, when=when)
         executable = self.folder / "cli"
         executable.write_text(f"#!{sys.executable}\n{FAKE.read_text(encoding='utf-8')}", encoding="utf-8")
         executable.chmod(0o755)
@@ -171,8 +123,8 @@ class Case:
 
 
 @pytest.fixture
-def case(tmp_path):
-    made = Case(tmp_path)
+def case(tmp_path, typing_host):
+    made = Case(tmp_path, typing_host)
     yield made
     assert processes.of_run(made.run_id) == []
 
